@@ -1,0 +1,64 @@
+#pragma once
+
+#include "mote/core/layout.h"
+
+namespace mote::ops {
+
+// Reads weights of any layout: element (n, k), n along dimension 0 and k over the remaining dimensions in row-major order.
+template <class W>
+class Weights {
+ public:
+  explicit Weights(const Tensor& t) : data_(t.as<const uint8_t>()), desc_(*t.desc) {
+    for (int i = 1; i < desc_.rank; ++i) k_count_ *= static_cast<uint32_t>(desc_.dims[i]);
+  }
+  Compute<W> operator()(int32_t n, int32_t k) const {
+    if (desc_.layout == Layout::kPlain) return *reinterpret_cast<const W*>(data_ + plain_offset(n, k));
+    const PanelShape p = panel_shape(desc_.layout, desc_.dtype);
+    const uint8_t* group = data_ + panel_offset(desc_.layout, desc_.dtype, static_cast<uint32_t>(n), static_cast<uint32_t>(k), k_count_);
+    return *(reinterpret_cast<const W*>(group) + static_cast<uint32_t>(k) % p.k_group);
+  }
+
+ private:
+  int32_t plain_offset(int32_t n, int32_t k) const {
+    int32_t bytes = n * desc_.strides[0];
+    for (int i = desc_.rank - 1; i >= 1; --i) {
+      bytes += k % desc_.dims[i] * desc_.strides[i];
+      k /= desc_.dims[i];
+    }
+    return bytes;
+  }
+
+  const uint8_t* data_;
+  const TensorDesc& desc_;
+  uint32_t k_count_ = 1;
+};
+
+// 4-bit signed weights: packed panels, or plain with two per byte (low nibble first, rows not padded).
+template <>
+class Weights<s4> {
+ public:
+  explicit Weights(const Tensor& t) : data_(t.as<const uint8_t>()), desc_(*t.desc) {
+    for (int i = 1; i < desc_.rank; ++i) k_count_ *= static_cast<uint32_t>(desc_.dims[i]);
+  }
+  int32_t operator()(int32_t n, int32_t k) const {
+    const uint32_t un = static_cast<uint32_t>(n), uk = static_cast<uint32_t>(k);
+    if (desc_.layout == Layout::kPlain) {
+      const uint32_t flat = un * k_count_ + uk;
+      return nibble(data_[flat / 2], flat % 2 != 0);
+    }
+    const uint8_t* group = data_ + panel_offset(desc_.layout, desc_.dtype, un, uk, k_count_);
+    return nibble(group[uk % 4], uk % 8 >= 4);
+  }
+
+ private:
+  static int32_t nibble(uint8_t byte, bool high) {
+    const int32_t v = high ? byte >> 4 : byte & 15;
+    return v >= 8 ? v - 16 : v;
+  }
+
+  const uint8_t* data_;
+  const TensorDesc& desc_;
+  uint32_t k_count_ = 1;
+};
+
+}  // namespace mote::ops

@@ -1,0 +1,379 @@
+#include "mote/ops/testing/harness.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "mote/core/layout.h"
+#include "mote/ops/op_docs.h"
+#include "mote/ops/op_table.h"
+#include "mote/ops/testing/ledger.h"
+
+namespace mote::optest {
+namespace {
+
+constexpr size_t kGuard = 64;
+constexpr uint8_t kGuardByte = 0xa5;
+
+template <class T>
+double load_as(const uint8_t* p) {
+  T v;
+  std::memcpy(&v, p, sizeof v);
+  return static_cast<double>(v);
+}
+template <class T>
+void store_as(uint8_t* p, double x) {
+  T v;
+  if constexpr (std::is_same_v<T, bool>) v = x != 0;
+  else if constexpr (std::is_integral_v<T>) v = x < 0 ? static_cast<T>(static_cast<int64_t>(x)) : static_cast<T>(static_cast<uint64_t>(x));
+  else v = static_cast<T>(x);
+  std::memcpy(p, &v, sizeof v);
+}
+
+double load_element(DType t, const uint8_t* base, int64_t i) {
+  switch (t) {
+    case DType::f32: return load_as<float>(base + 4 * i);
+    case DType::f64: return load_as<double>(base + 8 * i);
+    case DType::f16: return static_cast<float>(f16(load_as<f16>(base + 2 * i)));
+    case DType::bf16: return load_as<bf16>(base + 2 * i);
+    case DType::s8: return load_as<int8_t>(base + i);
+    case DType::u8: return load_as<uint8_t>(base + i);
+    case DType::s16: return load_as<int16_t>(base + 2 * i);
+    case DType::u16: return load_as<uint16_t>(base + 2 * i);
+    case DType::s32: return load_as<int32_t>(base + 4 * i);
+    case DType::u32: return load_as<uint32_t>(base + 4 * i);
+    case DType::s64: return load_as<int64_t>(base + 8 * i);
+    case DType::u64: return load_as<uint64_t>(base + 8 * i);
+    case DType::boolean: return base[i] != 0;
+    case DType::s4: {
+      const int v = i % 2 ? base[i / 2] >> 4 : base[i / 2] & 15;
+      return v >= 8 ? v - 16 : v;
+    }
+    case DType::u4: return i % 2 ? base[i / 2] >> 4 : base[i / 2] & 15;
+    default: ADD_FAILURE() << "no element type"; return 0;
+  }
+}
+
+void store_element(DType t, uint8_t* base, int64_t i, double x) {
+  switch (t) {
+    case DType::f32: return store_as<float>(base + 4 * i, x);
+    case DType::f64: return store_as<double>(base + 8 * i, x);
+    case DType::f16: return store_as<f16>(base + 2 * i, x);
+    case DType::bf16: return store_as<bf16>(base + 2 * i, x);
+    case DType::s8: return store_as<int8_t>(base + i, x);
+    case DType::u8: return store_as<uint8_t>(base + i, x);
+    case DType::s16: return store_as<int16_t>(base + 2 * i, x);
+    case DType::u16: return store_as<uint16_t>(base + 2 * i, x);
+    case DType::s32: return store_as<int32_t>(base + 4 * i, x);
+    case DType::u32: return store_as<uint32_t>(base + 4 * i, x);
+    case DType::s64: return store_as<int64_t>(base + 8 * i, x);
+    case DType::u64: return store_as<uint64_t>(base + 8 * i, x);
+    case DType::boolean: base[i] = x != 0; return;
+    case DType::s4:
+    case DType::u4: {
+      const uint8_t v = static_cast<uint8_t>(static_cast<int>(x) & 15);
+      base[i / 2] = static_cast<uint8_t>(i % 2 ? (base[i / 2] & 15) | v << 4 : (base[i / 2] & 0xf0) | v);
+      return;
+    }
+    default: ADD_FAILURE() << "no element type";
+  }
+}
+
+// A tensor in memory with guard bytes around it and, on request, gaps between rows that hold guard bytes too.
+class Buffer {
+ public:
+  void make(DType dtype, const Shape& shape, Layout layout, const std::vector<uint8_t>* packed, bool gaps) {
+    desc = TensorDesc{};
+    desc.dtype = dtype;
+    desc.rank = static_cast<uint8_t>(shape.size());
+    desc.layout = layout;
+    std::copy(shape.begin(), shape.end(), desc.dims);
+    if (layout == Layout::kPlain) set_dense_strides(desc);
+    size_t bytes = packed != nullptr ? packed->size() : static_cast<size_t>((count_of(shape) * dtype_bits(dtype) + 7) / 8);
+    if (gaps && layout == Layout::kPlain && shape.size() >= 2 && dtype_bits(dtype) >= 8) {
+      const int32_t extra = static_cast<int32_t>(3 * dtype_bytes(dtype));
+      int32_t stride = desc.strides[desc.rank - 1] * std::max(1, shape.back());
+      for (int i = desc.rank - 2; i >= 0; --i) {
+        stride += extra;
+        desc.strides[i] = stride;
+        stride *= std::max(1, shape[i]);
+      }
+      bytes = static_cast<size_t>(stride);
+    }
+    store.assign(bytes + 2 * kGuard, kGuardByte);
+    // Keep element 0 at a 16-byte boundary, as the arena does.
+    const auto at = reinterpret_cast<uintptr_t>(store.data() + kGuard);
+    shift = (16 - at % 16) % 16;
+  }
+  uint8_t* data() { return store.data() + kGuard + (shift > kGuard ? 0 : shift); }
+
+  int32_t offset_of(const Shape& index) const {
+    int32_t bytes = 0;
+    for (size_t i = 0; i < index.size(); ++i) bytes += index[i] * desc.strides[i];
+    return bytes;
+  }
+  void fill(const Array& a) {
+    if (a.layout() != Layout::kPlain || dtype_bits(a.dtype()) < 8) {
+      if (!a.bytes().empty()) std::memcpy(data(), a.bytes().data(), a.bytes().size());
+      return;
+    }
+    const uint32_t width = dtype_bytes(a.dtype());
+    int64_t flat = 0;
+    for_each_index(a.shape(), [&](const Shape& i) { std::memcpy(data() + offset_of(i), a.bytes().data() + flat++ * width, width); });
+  }
+  Array read() {
+    Shape shape(desc.dims, desc.dims + desc.rank);
+    Array a(desc.dtype, shape);
+    const uint32_t width = dtype_bytes(desc.dtype);
+    int64_t flat = 0;
+    for_each_index(shape, [&](const Shape& i) {
+      uint8_t* p = data() + offset_of(i);
+      std::memcpy(a.bytes().data() + flat++ * width, p, width);
+      std::memset(p, kGuardByte, width);
+    });
+    return a;
+  }
+  // After read(): every byte must be a guard byte, or the kernel wrote outside its output.
+  bool untouched() const { return std::all_of(store.begin(), store.end(), [](uint8_t b) { return b == kGuardByte; }); }
+
+  TensorDesc desc{};
+  std::vector<uint8_t> store;
+  size_t shift = 0;
+};
+
+const OpDef* find_def(OpId op) {
+  for (const OpDef& d : builtin_ops())
+    if (d.id == static_cast<uint16_t>(op)) return &d;
+  return nullptr;
+}
+
+bool same_bytes(const Array& a, const Array& b) { return a.shape() == b.shape() && a.bytes() == b.bytes(); }
+
+// One execution; `gaps` lays rows apart, `in_place` puts output 0 on input 0.
+RunResult execute(const OpDef& def, const void* attrs, size_t attrs_bytes, const std::vector<Array>& inputs, const RunOptions& options, bool gaps, bool in_place) {
+  RunResult result;
+  std::vector<uint32_t> attr_words((attrs_bytes + 3) / 4 + 1);
+  std::memcpy(attr_words.data(), attrs, attrs_bytes);
+  std::vector<Buffer> buffers(inputs.size() + static_cast<size_t>(options.outputs));
+  std::vector<Tensor> tensors(buffers.size());
+  std::vector<int32_t> operands;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    operands.push_back(inputs[i].present() ? static_cast<int32_t>(i) : -1);
+    if (!inputs[i].present()) continue;
+    buffers[i].make(inputs[i].dtype(), inputs[i].shape(), inputs[i].layout(), inputs[i].layout() == Layout::kPlain ? nullptr : &inputs[i].bytes(), gaps);
+    buffers[i].fill(inputs[i]);
+    tensors[i] = {&buffers[i].desc, buffers[i].data()};
+  }
+  for (int o = 0; o < options.outputs; ++o) {
+    const size_t at = inputs.size() + static_cast<size_t>(o);
+    operands.push_back(static_cast<int32_t>(at));
+    tensors[at] = {&buffers[at].desc, nullptr};
+  }
+  OpContext c;
+  c.tensors = tensors.data();
+  c.operands = operands.data();
+  c.attr_bytes = attr_words.data();
+  c.input_count = static_cast<uint16_t>(inputs.size());
+  c.output_count = static_cast<uint16_t>(options.outputs);
+  c.rows = options.rows;
+
+  std::vector<TensorType> types(static_cast<size_t>(options.outputs));
+  result.status = def.infer(InferContext(c, types.data(), &result.diagnostic));
+  if (!result.status.ok()) return result;
+  std::vector<TensorDesc> bounds(tensors.size());
+  for (int o = 0; o < options.outputs; ++o) {
+    const size_t at = inputs.size() + static_cast<size_t>(o);
+    const TensorType& t = types[static_cast<size_t>(o)];
+    Shape shape(t.dims, t.dims + t.rank);
+    uint8_t dynamic = 0;
+    for (int k = 0; k < t.rank; ++k) {
+      if (shape[static_cast<size_t>(k)] != kDimUnknown) continue;
+      dynamic = static_cast<uint8_t>(dynamic | 1 << k);
+      if (static_cast<size_t>(o) >= options.bounds.size() || options.bounds[static_cast<size_t>(o)].size() != t.rank) {
+        ADD_FAILURE() << "output " << o << " has a size that depends on data: give RunOptions::bounds";
+        result.status = Status::kInternal;
+        return result;
+      }
+      shape[static_cast<size_t>(k)] = options.bounds[static_cast<size_t>(o)][static_cast<size_t>(k)];
+    }
+    buffers[at].make(t.dtype, shape, Layout::kPlain, nullptr, gaps && dynamic == 0);
+    buffers[at].desc.dynamic = dynamic;
+    tensors[at].data = in_place && o == 0 ? tensors[0].data : buffers[at].data();
+    if (in_place && o == 0) std::memcpy(buffers[at].desc.strides, buffers[0].desc.strides, sizeof buffers[at].desc.strides);
+  }
+  for (size_t i = 0; i < tensors.size(); ++i) bounds[i] = buffers[i].desc;
+  c.bounds = bounds.data();
+  Scratch scratch;
+  if (def.scratch != nullptr) scratch = def.scratch(c);
+  std::vector<uint8_t> scratch_bytes(scratch.base + scratch.per_thread + 2 * kGuard, kGuardByte);
+  uint8_t* scratch_at = scratch_bytes.data() + 16;
+  scratch_at += (16 - reinterpret_cast<uintptr_t>(scratch_at) % 16) % 16;
+  c.scratch = {scratch_at, scratch.base + scratch.per_thread};
+
+  const KernelFn kernel = def.select(c);
+  if (kernel == nullptr) {
+    result.status = {Status::kUnsupported, Why::kKernelMissing};
+    return result;
+  }
+  result.status = kernel(c);
+  const uint8_t* scratch_end = scratch_at + c.scratch.size;
+  EXPECT_TRUE(std::all_of(scratch_end, const_cast<const uint8_t*>(scratch_bytes.data() + scratch_bytes.size()), [](uint8_t b) { return b == kGuardByte; }))
+      << def.name << " wrote past its scratch memory";
+  if (!result.status.ok()) return result;
+  for (int o = 0; o < options.outputs; ++o) {
+    const size_t at = inputs.size() + static_cast<size_t>(o);
+    if (in_place && o == 0) {
+      Buffer& b = buffers[0];
+      b.desc.dtype = types[0].dtype;
+      result.outputs.push_back(b.read());
+      continue;
+    }
+    result.outputs.push_back(buffers[at].read());
+    EXPECT_TRUE(options.rows.all() ? buffers[at].untouched() : true) << def.name << " wrote outside its output " << o << (gaps ? " (with gaps)" : "");
+  }
+  for (size_t i = in_place ? 1 : 0; i < inputs.size(); ++i) {
+    if (!inputs[i].present() || inputs[i].layout() != Layout::kPlain || dtype_bits(inputs[i].dtype()) < 8) continue;
+    if ((def.flags & kStateUpdate) != 0 && i == 0) continue;
+    EXPECT_TRUE(same_bytes(buffers[i].read(), inputs[i])) << def.name << " changed its input " << i;
+  }
+  return result;
+}
+
+}  // namespace
+
+int64_t count_of(const Shape& shape) {
+  int64_t n = 1;
+  for (int32_t d : shape) n *= d;
+  return n;
+}
+
+Array::Array(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)) {
+  bytes_.resize(static_cast<size_t>((count() * dtype_bits(dtype) + 7) / 8));
+}
+
+Array Array::from(DType dtype, Shape shape, const std::vector<double>& values) {
+  Array a(dtype, std::move(shape));
+  EXPECT_EQ(static_cast<int64_t>(values.size()), a.count()) << "a test gave the wrong number of values";
+  for (int64_t i = 0; i < std::min<int64_t>(a.count(), static_cast<int64_t>(values.size())); ++i) a.set(i, values[static_cast<size_t>(i)]);
+  return a;
+}
+
+Array Array::random(DType dtype, Shape shape, uint32_t seed, double lo, double hi) {
+  Array a(dtype, std::move(shape));
+  const bool whole = (mask_of(dtype) & kFloat) == 0;
+  const bool is_unsigned = (mask_of(dtype) & (mask_of(DType::u8) | mask_of(DType::u16) | mask_of(DType::u32) | mask_of(DType::u64) | mask_of(DType::u4))) != 0;
+  if (is_unsigned) lo = std::max(lo, 0.0);
+  if (dtype == DType::boolean) lo = 0, hi = 1;
+  uint64_t state = seed * 0x9e3779b97f4a7c15ull + 0x123456789ull;
+  for (int64_t i = 0; i < a.count(); ++i) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    const double unit = static_cast<double>(state >> 33) / 2147483648.0;
+    a.set(i, whole ? std::floor(lo + unit * (hi - lo + 1)) : lo + unit * (hi - lo));
+  }
+  return a;
+}
+
+Array Array::packed(Layout layout) const {
+  Array p = *this;
+  p.layout_ = layout;
+  const uint32_t n_count = static_cast<uint32_t>(shape_[0]);
+  const uint32_t k_count = static_cast<uint32_t>(count() / std::max(1, shape_[0]));
+  p.bytes_.assign(panel_bytes(layout, dtype_, n_count, k_count), 0);
+  const PanelShape g = panel_shape(layout, dtype_);
+  for (uint32_t n = 0; n < n_count; ++n) {
+    for (uint32_t k = 0; k < k_count; ++k) {
+      uint8_t* group = p.bytes_.data() + panel_offset(layout, dtype_, n, k, k_count);
+      const double v = get(static_cast<int64_t>(n) * k_count + k);
+      if (dtype_ == DType::s4) store_element(DType::s4, group, k % 4 * 2 + (k % 8 >= 4 ? 1 : 0), v);
+      else store_element(dtype_, group, k % g.k_group, v);
+    }
+  }
+  return p;
+}
+
+double Array::get(int64_t flat) const { return load_element(dtype_, bytes_.data(), flat); }
+void Array::set(int64_t flat, double value) { store_element(dtype_, bytes_.data(), flat, value); }
+
+int64_t Array::flat_index(const Shape& index) const {
+  int64_t flat = 0;
+  for (size_t i = 0; i < shape_.size(); ++i) flat = flat * shape_[i] + index[i];
+  return flat;
+}
+
+std::string RunResult::message() const {
+  return std::string(status_text(status.code())) + ": " + why_text(status.why()) + " (expected " + std::to_string(diagnostic.expected) + ", found " +
+         std::to_string(diagnostic.found) + ")";
+}
+
+RunResult run_bytes(OpId op, const void* attrs, size_t attrs_bytes, const std::vector<Array>& inputs, const RunOptions& options) {
+  const OpDef* def = find_def(op);
+  if (def == nullptr) {
+    ADD_FAILURE() << "operator " << static_cast<int>(op) << " is not in this build";
+    return {Status::kUnsupported, {}, {}};
+  }
+  RunResult dense = execute(*def, attrs, attrs_bytes, inputs, options, false, false);
+  if (!dense.ok()) return dense;
+  ledger_add(op, inputs, dense.outputs);
+  const RunResult gaps = execute(*def, attrs, attrs_bytes, inputs, options, true, false);
+  EXPECT_TRUE(gaps.ok()) << def->name << " fails on tensors with gaps between rows: " << gaps.message();
+  for (size_t o = 0; gaps.ok() && o < dense.outputs.size(); ++o)
+    EXPECT_TRUE(same_bytes(dense.outputs[o], gaps.outputs[o])) << def->name << ": output " << o << " differs when rows lie apart";
+  if (options.in_place) {
+    const RunResult over = execute(*def, attrs, attrs_bytes, inputs, options, false, true);
+    EXPECT_TRUE(over.ok() && same_bytes(dense.outputs[0], over.outputs[0])) << def->name << ": result differs in place";
+  }
+  return dense;
+}
+
+double tolerance_of(DType type) {
+  switch (type) {
+    case DType::f32: return 5e-7;
+    case DType::f64: return 1e-14;
+    case DType::f16: return 1.0 / 1024;
+    case DType::bf16: return 1.0 / 128;
+    default: return 0;
+  }
+}
+
+bool close(double a, double b, double tolerance) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  if (std::isinf(a) || std::isinf(b)) return a == b;
+  return std::fabs(a - b) <= tolerance * std::max(1.0, std::fabs(b));
+}
+
+void expect_values(const Array& actual, const std::vector<double>& expected, double tolerance) {
+  if (tolerance < 0) tolerance = tolerance_of(actual.dtype());
+  ASSERT_EQ(actual.count(), static_cast<int64_t>(expected.size()));
+  for (int64_t i = 0; i < actual.count(); ++i)
+    EXPECT_TRUE(close(actual.get(i), expected[static_cast<size_t>(i)], tolerance))
+        << "element " << i << ": expected " << expected[static_cast<size_t>(i)] << ", found " << actual.get(i);
+}
+
+void expect_shape(const Array& actual, const Shape& shape) { EXPECT_EQ(actual.shape(), shape); }
+
+void for_each_index(const Shape& shape, const std::function<void(const Shape&)>& visit) {
+  if (count_of(shape) == 0) return;
+  Shape index(shape.size(), 0);
+  while (true) {
+    visit(index);
+    size_t i = shape.size();
+    while (i > 0 && ++index[i - 1] == shape[i - 1]) index[--i] = 0;
+    if (i == 0) return;
+  }
+}
+
+void expect_oracle(const Array& actual, const std::function<double(const Shape&)>& oracle, double scale) {
+  const double tolerance = tolerance_of(actual.dtype()) * scale;
+  int reported = 0;
+  for_each_index(actual.shape(), [&](const Shape& index) {
+    Array rounded(actual.dtype(), {1});
+    const double exact = oracle(index);
+    if (tolerance > 0) rounded.set(0, exact);
+    const double expected = tolerance > 0 ? rounded.get(0) : exact;
+    const double found = actual.at(index);
+    if (close(found, expected, tolerance) || reported++ > 3) return;
+    ADD_FAILURE() << dtype_name(actual.dtype()) << " element " << ::testing::PrintToString(index) << ": expected " << expected << ", found " << found;
+  });
+}
+
+}  // namespace mote::optest

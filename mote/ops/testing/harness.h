@@ -1,0 +1,111 @@
+#pragma once
+
+// Runs one operator the way the runtime does, and compares it with an oracle.
+//
+// run() infers the outputs, allocates them between guard bytes, runs the kernel on dense tensors, and again with gaps between the
+// rows of every input and output of rank 2 or more; the results must agree and nothing outside the tensors may change.
+// Each run is entered into a ledger, from which the coverage check at the end of the test program tells what was never tried.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mote/core/op.h"
+#include "mote/ops/op_id.h"
+
+namespace mote::optest {
+
+using Shape = std::vector<int32_t>;
+
+int64_t count_of(const Shape& shape);
+
+// A dense tensor that owns its bytes. Element access converts to double.
+class Array {
+ public:
+  Array() = default;
+  Array(DType dtype, Shape shape);
+
+  template <class T>
+  static Array of(Shape shape, std::vector<double> values) { return from(dtype_of<T>, std::move(shape), values); }
+  static Array from(DType dtype, Shape shape, const std::vector<double>& values);
+  static Array scalar(DType dtype, double value) { return from(dtype, {}, {value}); }
+  // Whole numbers for integer types, fractions for floats, 0/1 for bool, all in [lo, hi].
+  static Array random(DType dtype, Shape shape, uint32_t seed, double lo = -4, double hi = 4);
+  // An absent optional input.
+  static Array none() { return {}; }
+  // The same values under a packed layout (weights); dimension 0 is N, the others are K.
+  Array packed(Layout layout) const;
+
+  bool present() const { return dtype_ != DType::kNone; }
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  int64_t count() const { return count_of(shape_); }
+  Layout layout() const { return layout_; }
+
+  double get(int64_t flat) const;
+  void set(int64_t flat, double value);
+  double at(const Shape& index) const { return get(flat_index(index)); }
+  int64_t flat_index(const Shape& index) const;
+
+  const std::vector<uint8_t>& bytes() const { return bytes_; }
+  std::vector<uint8_t>& bytes() { return bytes_; }
+
+ private:
+  DType dtype_ = DType::kNone;
+  Layout layout_ = Layout::kPlain;
+  Shape shape_;
+  std::vector<uint8_t> bytes_;
+};
+
+struct RunResult {
+  Status status;
+  Diagnostic diagnostic;
+  std::vector<Array> outputs;
+  bool ok() const { return status.ok(); }
+  std::string message() const;
+};
+
+struct RunOptions {
+  int outputs = 1;
+  std::vector<Shape> bounds;  // upper bounds of outputs whose size depends on data; empty: inferred
+  bool in_place = false;      // also run with output 0 on input 0's bytes
+  Rows rows;
+};
+
+RunResult run_bytes(OpId op, const void* attrs, size_t attrs_bytes, const std::vector<Array>& inputs, const RunOptions& options);
+
+template <class A>
+RunResult run(OpId op, const A& attrs, const std::vector<Array>& inputs, const RunOptions& options = {}) {
+  return run_bytes(op, &attrs, attrs_size<A>, inputs, options);
+}
+template <class A>
+RunResult run(OpId op, const A& attrs, const std::vector<Array>& inputs, int outputs) {
+  RunOptions options;
+  options.outputs = outputs;
+  return run_bytes(op, &attrs, attrs_size<A>, inputs, options);
+}
+
+// The element types of a list, as values.
+template <class... Ts>
+std::vector<DType> types_of(TypeList<Ts...>) { return {dtype_of<Ts>...}; }
+
+// Relative tolerance that fits a type: about four units in the last place for f32 and f64, one for f16 and bf16, 0 for integers.
+double tolerance_of(DType type);
+// |a - b| <= tolerance * max(1, |b|), NaN equals NaN, infinities equal themselves.
+bool close(double a, double b, double tolerance);
+
+void expect_values(const Array& actual, const std::vector<double>& expected, double tolerance = -1);
+void expect_shape(const Array& actual, const Shape& shape);
+// Compares every element with oracle(index). `scale` widens the tolerance for long sums. The expected value is rounded to the type first.
+void expect_oracle(const Array& actual, const std::function<double(const Shape&)>& oracle, double scale = 1);
+
+// Visits every index of a shape in row-major order.
+void for_each_index(const Shape& shape, const std::function<void(const Shape&)>& visit);
+
+}  // namespace mote::optest
