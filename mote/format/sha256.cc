@@ -1,0 +1,75 @@
+#include "mote/format/sha256.h"
+
+#include <cstring>
+
+namespace mote {
+namespace {
+
+constexpr uint32_t kRound[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be,
+    0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa,
+    0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85,
+    0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3,
+    0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f,
+    0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+uint32_t rotate(uint32_t x, int n) noexcept { return x >> n | x << (32 - n); }
+
+}  // namespace
+
+void Sha256::block(const uint8_t* p) noexcept {
+  uint32_t w[64];
+  for (int i = 0; i < 16; ++i) w[i] = static_cast<uint32_t>(p[4 * i]) << 24 | static_cast<uint32_t>(p[4 * i + 1]) << 16 | static_cast<uint32_t>(p[4 * i + 2]) << 8 | p[4 * i + 3];
+  for (int i = 16; i < 64; ++i) {
+    const uint32_t a = w[i - 15], b = w[i - 2];
+    w[i] = w[i - 16] + (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) + w[i - 7] + (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
+  }
+  uint32_t s[8];
+  std::memcpy(s, state_, sizeof s);
+  for (int i = 0; i < 64; ++i) {
+    const uint32_t choose = (s[4] & s[5]) ^ (~s[4] & s[6]), majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
+    const uint32_t t1 = s[7] + (rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25)) + choose + kRound[i] + w[i];
+    const uint32_t t2 = (rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22)) + majority;
+    for (int k = 7; k > 0; --k) s[k] = s[k - 1];
+    s[4] += t1;
+    s[0] = t1 + t2;
+  }
+  for (int i = 0; i < 8; ++i) state_[i] += s[i];
+}
+
+void Sha256::update(ConstBytes bytes) noexcept {
+  const uint8_t* p = bytes.data;
+  size_t left = bytes.size;
+  size_t held = static_cast<size_t>(total_ % 64);
+  total_ += left;
+  while (left > 0) {
+    if (held == 0 && left >= 64) {
+      block(p);
+      p += 64;
+      left -= 64;
+      continue;
+    }
+    const size_t take = left < 64 - held ? left : 64 - held;
+    std::memcpy(pending_ + held, p, take);
+    p += take;
+    left -= take;
+    held += take;
+    if (held == 64) {
+      block(pending_);
+      held = 0;
+    }
+  }
+}
+
+void Sha256::finish(uint8_t (&digest)[32]) noexcept {
+  const uint64_t bits = total_ * 8;
+  const uint8_t one = 0x80, zero = 0;
+  update({&one, 1});
+  while (total_ % 64 != 56) update({&zero, 1});
+  uint8_t length[8];
+  for (int i = 0; i < 8; ++i) length[i] = static_cast<uint8_t>(bits >> (56 - 8 * i));
+  update({length, 8});
+  for (int i = 0; i < 32; ++i) digest[i] = static_cast<uint8_t>(state_[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+}  // namespace mote

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <atomic>
+
+#include "mote/runtime/backend_registry.h"
+#include "mote/runtime/instance_layout.h"
+#include "mote/runtime/program.h"
+#include "mote/runtime/trace.h"
+
+namespace mote {
+
+// Memory for one instance, owned by the caller and sized by the certificate: program.needs() and the table's banks.
+struct InstanceMemory {
+  ByteSpan instance;            // needs().instance bytes, 8-byte aligned
+  Span<const ByteSpan> banks;   // one for each bank of the program, aligned as it states
+  ByteSpan scratch;             // needs().scratch(threads) bytes, 16-byte aligned
+};
+
+struct InstanceOptions {
+  const Threads* threads = nullptr;  // null: single-threaded
+  BackendList backends;
+  const TraceHook* trace = nullptr;
+};
+
+// How far one run may go.
+struct RunLimits {
+  uint32_t max_steps = 0;                          // instructions; 0: no limit but the program's own bound
+  const std::atomic<bool>* cancel = nullptr;       // checked between instructions
+  uint64_t deadline = 0;                           // in the units of now(); 0: none
+  uint64_t (*now)(void* self) = nullptr;
+  void* now_self = nullptr;
+};
+
+// A program with memory to run in. Used by one thread at a time; instances of one program are independent.
+// run() allocates nothing, takes no lock and makes no system call (threads and backends the caller passes may).
+class Instance {
+ public:
+  Instance() = default;
+  Instance(const Instance&) = delete;
+  Instance& operator=(const Instance&) = delete;
+  ~Instance() { close(); }
+
+  // Resolves every instruction to a kernel and sets state to its first value. Program, memory, options and what they point to
+  // must outlive the instance.
+  Status create(const Program& program, const InstanceMemory& memory, const InstanceOptions& options = {}, Diagnostic* diagnostic = nullptr) noexcept;
+  // Gives backends their handles back. The memory is the caller's again.
+  void close() noexcept;
+
+  // Uses the caller's bytes as an input or output, without a copy. They must stay there until unbound or bound anew.
+  // Tensors that live in a bank cannot be bound: fill or read input()/output() in place.
+  Status bind_input(uint32_t method, uint32_t i, const void* data, uint64_t bytes) noexcept;
+  Status bind_output(uint32_t method, uint32_t i, void* data, uint64_t bytes) noexcept;
+  // Sets the sizes of an input with dynamic dimensions, within their bounds.
+  Status set_input_dims(uint32_t method, uint32_t i, const int32_t* dims, uint32_t rank) noexcept;
+
+  // The tensor as it is now: bytes (null while unbound) and actual shape.
+  const Tensor& input(uint32_t method, uint32_t i) const noexcept { return tensors_[io(method, i, false).tensor]; }
+  const Tensor& output(uint32_t method, uint32_t i) const noexcept { return tensors_[io(method, i, true).tensor]; }
+  const Tensor& tensor(uint32_t index) const noexcept { return tensors_[index]; }
+
+  // Runs a method to its end. After an error the instance can be run again.
+  Status run(uint32_t method, const RunLimits& limits = {}) noexcept;
+
+  // Step-wise: begin(), then step() until it returns something other than kPaused.
+  Status begin(uint32_t method) noexcept;
+  Status step(uint32_t instructions, const RunLimits& limits = {}) noexcept;
+  // The instruction that runs next, while stepping.
+  uint32_t position() const noexcept { return pc_; }
+
+  // Sets state tensors to their first value.
+  void reset_state() noexcept;
+
+  const Program& program() const noexcept { return *program_; }
+  // What went wrong in the last failing call.
+  const Diagnostic& diagnostic() const noexcept { return diagnostic_; }
+
+ private:
+  const Io& io(uint32_t method, uint32_t i, bool output) const noexcept;
+  Status lay_out(const InstanceMemory& memory) noexcept;
+  Status resolve_tensors(const InstanceMemory& memory) noexcept;
+  Status resolve_calls(uint8_t* extended) noexcept;
+  Status resolve_call(uint32_t pc, const Instruction& n, bool in_strip, uint8_t** extended) noexcept;
+  Status init_backend(const Instruction& n, Call* call) noexcept;
+  Status fail(Status status, int64_t expected = 0, int64_t found = 0) noexcept;
+  Status bind(uint32_t method, uint32_t i, bool output, void* data, uint64_t bytes) noexcept;
+  OpContext context() const noexcept;
+
+  Status execute(uint32_t steps, const RunLimits& limits) noexcept;
+  Status special(const Call& call) noexcept;
+  Status run_rows(const Call& call) noexcept;
+  Status run_dynamic(const Call& call) noexcept;
+  Status set_output_types(const OpContext& c, const TensorType* types) noexcept;
+  Status run_delegate(const Call& call) noexcept;
+  Status open_if(const Call& call) noexcept;
+  Status open_loop(const Call& call, uint32_t body_count, uint32_t trips) noexcept;
+  Status next_trip(const Call& call, const Frame& frame, bool* again) noexcept;
+  Status end_range() noexcept;
+  void push(uint32_t first, uint32_t count, uint32_t trips) noexcept;
+  void pop() noexcept;
+  void trace(TraceEvent::Kind kind) const noexcept;
+
+  const Program* program_ = nullptr;
+  Tensor* tensors_ = nullptr;
+  Call* calls_ = nullptr;
+  Frame* frames_ = nullptr;
+  TensorDesc* dynamic_ = nullptr;
+  InstanceOptions options_;
+  ByteSpan scratch_;
+  Diagnostic diagnostic_;
+  uint32_t delegates_ = 0;  // calls whose backend was initialised: all before this one
+  uint32_t method_ = 0, pc_ = 0, stop_ = 0, depth_ = 0;
+  bool in_strip_ = false;
+  bool running_ = false;
+};
+
+}  // namespace mote

@@ -1,0 +1,52 @@
+#include "mote/runtime/program.h"
+
+#include <cstring>
+
+#include "mote/runtime/verify.h"
+
+namespace mote {
+
+Status Program::open(const ProgramSource& source, const OpRegistry& ops, Program* out, Diagnostic* diagnostic) noexcept {
+  Diagnostic local;
+  if (diagnostic == nullptr) diagnostic = &local;
+  *diagnostic = Diagnostic{};
+  Program p;
+  p.source_ = source;
+  p.ops_ = &ops;
+  const uint64_t size = source.file_size != 0 ? source.file_size : source.file.size;
+  MOTE_TRY(read_table(source.file, size, &p.table_, diagnostic));
+  MOTE_TRY(verify_meaning(p, &p.needs_, diagnostic));
+  const Certificate& c = *p.table_.certificate;
+  const MemoryNeeds& n = p.needs_;
+  if (c.instance_bytes_32 != n.instance_stated_32 || c.instance_bytes_64 != n.instance_stated_64 || c.scratch_base != n.scratch_base ||
+      c.scratch_per_thread != n.scratch_per_thread || c.max_nesting != n.max_nesting || c.steps_bound != n.steps_bound) {
+    diagnostic->status = {Status::kCorrupt, Why::kCertificateWrong};
+    diagnostic->expected = n.instance_stated_64;
+    diagnostic->found = c.instance_bytes_64;
+    return diagnostic->status;
+  }
+  *out = p;
+  return Status::kOk;
+}
+
+ConstBytes Program::segment(uint32_t i) const noexcept {
+  const Segment& s = table_.segments[i];
+  if (i < source_.segments.size) return source_.segments[i].size >= s.size ? source_.segments[i] : ConstBytes();
+  if ((s.flags & kExternal) != 0 || s.offset + s.size > source_.file.size) return {};
+  return {source_.file.data + s.offset, static_cast<size_t>(s.size)};
+}
+
+int32_t Program::find_method(const char* name) const noexcept {
+  for (uint32_t i = 0; i < table_.methods.size; ++i)
+    if (std::strcmp(table_.string(table_.methods[i].name), name) == 0) return static_cast<int32_t>(i);
+  return -1;
+}
+
+const OpDef* Program::definition(const Instruction& n) const noexcept {
+  const char* name = nullptr;
+  for (const OpName& o : table_.op_names)
+    if (o.op == n.op) name = table_.string(o.name);
+  return ops_->find(n.op, name);
+}
+
+}  // namespace mote

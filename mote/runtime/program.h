@@ -1,0 +1,53 @@
+#pragma once
+
+#include "mote/format/reader.h"
+#include "mote/runtime/op_registry.h"
+
+namespace mote {
+
+// Where a program's bytes are. All of it is borrowed and must stay unchanged while the program is in use.
+struct ProgramSource {
+  ConstBytes file;                    // the whole file, or at least its table; 16-byte aligned
+  uint64_t file_size = 0;             // 0: file.size
+  Span<const ConstBytes> segments;    // where each segment was loaded; empty: all lie inside `file`
+};
+
+// Memory an instance needs on this machine, in bytes. The banks are in table().banks.
+struct MemoryNeeds {
+  uint32_t instance = 0;
+  uint32_t scratch_base = 0;
+  uint32_t scratch_per_thread = 0;
+  uint32_t max_nesting = 0;
+  uint32_t steps_bound = 0;
+  uint32_t instance_stated_32 = 0;  // what the certificate must say
+  uint32_t instance_stated_64 = 0;
+  uint32_t scratch(uint32_t threads) const { return scratch_base + threads * scratch_per_thread; }
+};
+
+// A verified program. Immutable, a few words; may be shared by threads and copied. Owns nothing.
+class Program {
+ public:
+  Program() = default;
+
+  // Verifies everything (structure and meaning) before anything can run. Linear in the size of the table, allocates nothing.
+  // `ops` must outlive the program.
+  static Status open(const ProgramSource& source, const OpRegistry& ops, Program* out, Diagnostic* diagnostic = nullptr) noexcept;
+
+  const ProgramTable& table() const { return table_; }
+  const MemoryNeeds& needs() const { return needs_; }
+  const OpRegistry& ops() const { return *ops_; }
+  ConstBytes segment(uint32_t i) const noexcept;  // empty when it was not handed over
+  // The method's index, or -1.
+  int32_t find_method(const char* name) const noexcept;
+  // The definition an instruction runs with; never null for operators of a verified program.
+  const OpDef* definition(const Instruction& n) const noexcept;
+
+ private:
+  friend class Verifier;
+  ProgramTable table_;
+  ProgramSource source_;
+  MemoryNeeds needs_;
+  const OpRegistry* ops_ = nullptr;
+};
+
+}  // namespace mote
