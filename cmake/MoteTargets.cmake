@@ -5,6 +5,12 @@ set(MOTE_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Werror)
 # Products and sums round the same way on every machine: no contraction to fused multiply-add.
 set(MOTE_COMMON_FLAGS ${MOTE_WARNINGS} -ffp-contract=off -ffunction-sections -fdata-sections)
 
+set(MOTE_SANITIZE "" CACHE STRING "Sanitizers for everything in this build, e.g. address,undefined")
+if(MOTE_SANITIZE)
+  add_compile_options(-fsanitize=${MOTE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${MOTE_SANITIZE})
+endif()
+
 # Device code: no exceptions, no RTTI, no locks around static objects.
 function(mote_device_library name)
   add_library(${name} STATIC ${ARGN})
@@ -19,4 +25,11 @@ endfunction()
 function(mote_host_library name)
   add_library(${name} STATIC ${ARGN})
   mote_host_flags(${name})
+endfunction()
+
+# The .cc files of a module folder, without its tests, benchmarks and fuzz targets.
+function(mote_module_sources out folder)
+  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${folder}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "_(test|bench|fuzz)\\.cc$")
+  set(${out} ${sources} PARENT_SCOPE)
 endfunction()

@@ -6,16 +6,20 @@
 
 namespace mote {
 
+Status Program::open_uncertified(const ProgramSource& source, const OpRegistry& ops, Program* out, Diagnostic* diagnostic) noexcept {
+  *diagnostic = Diagnostic{};
+  out->source_ = source;
+  out->ops_ = &ops;
+  const uint64_t size = source.file_size != 0 ? source.file_size : source.file.size;
+  MOTE_TRY(read_table(source.file, size, &out->table_, diagnostic));
+  return verify_meaning(*out, &out->needs_, diagnostic);
+}
+
 Status Program::open(const ProgramSource& source, const OpRegistry& ops, Program* out, Diagnostic* diagnostic) noexcept {
   Diagnostic local;
   if (diagnostic == nullptr) diagnostic = &local;
-  *diagnostic = Diagnostic{};
   Program p;
-  p.source_ = source;
-  p.ops_ = &ops;
-  const uint64_t size = source.file_size != 0 ? source.file_size : source.file.size;
-  MOTE_TRY(read_table(source.file, size, &p.table_, diagnostic));
-  MOTE_TRY(verify_meaning(p, &p.needs_, diagnostic));
+  MOTE_TRY(open_uncertified(source, ops, &p, diagnostic));
   const Certificate& c = *p.table_.certificate;
   const MemoryNeeds& n = p.needs_;
   if (c.instance_bytes_32 != n.instance_stated_32 || c.instance_bytes_64 != n.instance_stated_64 || c.scratch_base != n.scratch_base ||

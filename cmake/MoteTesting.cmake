@@ -1,0 +1,10 @@
+# GoogleTest for this target: the installed library, or Debian's sources (package googletest) compiled by the cross compiler.
+if(CMAKE_CROSSCOMPILING)
+  set(MOTE_GTEST_SOURCE /usr/src/googletest CACHE PATH "GoogleTest's sources, for cross builds")
+  set(BUILD_GMOCK OFF CACHE INTERNAL "")
+  set(INSTALL_GTEST OFF CACHE INTERNAL "")
+  add_subdirectory(${MOTE_GTEST_SOURCE} ${PROJECT_BINARY_DIR}/googletest EXCLUDE_FROM_ALL SYSTEM)
+  set_target_properties(gtest gtest_main PROPERTIES UNITY_BUILD OFF)
+else()
+  find_package(GTest REQUIRED)
+endif()

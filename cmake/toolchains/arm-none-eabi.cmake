@@ -1,0 +1,10 @@
+# Bare-metal Arm with Debian's arm-none-eabi compiler and newlib. Included by the board files with MOTE_CPU_FLAGS set.
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_SYSTEM_PROCESSOR arm)
+set(CMAKE_C_COMPILER arm-none-eabi-gcc)
+set(CMAKE_CXX_COMPILER arm-none-eabi-g++)
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+set(CMAKE_C_FLAGS_INIT "${MOTE_CPU_FLAGS}")
+set(CMAKE_CXX_FLAGS_INIT "${MOTE_CPU_FLAGS}")
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH /nonexistent)

@@ -1,0 +1,191 @@
+#include "mote/compiler/emit/writer.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "mote/format/sha256.h"
+#include "mote/ops/op_docs.h"
+#include "mote/runtime/program.h"
+#include "program_generated.h"
+
+namespace mote::emit {
+namespace {
+
+template <class Fb, class Plain>
+flatbuffers::Offset<flatbuffers::Vector<const Fb*>> structs(flatbuffers::FlatBufferBuilder& b, const std::vector<Plain>& v) {
+  static_assert(sizeof(Fb) == sizeof(Plain), "program.h and program.fbs must agree");
+  return b.CreateVectorOfStructs(reinterpret_cast<const Fb*>(v.data()), v.size());
+}
+
+std::vector<uint8_t> make_table(const ProgramRecords& r, const std::vector<Segment>& segments) {
+  flatbuffers::FlatBufferBuilder b(65536);
+  // Attributes are read as structs of 32-bit fields in place.
+  b.ForceVectorAlignment(r.attrs.size(), 1, 4);
+  const auto attrs = b.CreateVector(r.attrs);
+  const auto strings = b.CreateVector(r.strings.bytes());
+  const auto features = b.CreateVector(r.required_features);
+  const auto banks = structs<fb::Bank>(b, r.banks);
+  const auto segment_list = structs<fb::Segment>(b, segments);
+  const auto tensors = structs<fb::Tensor>(b, r.tensors);
+  const auto operands = b.CreateVector(r.operands);
+  const auto instructions = structs<fb::Instruction>(b, r.instructions);
+  const auto methods = structs<fb::Method>(b, r.methods);
+  const auto ios = structs<fb::Io>(b, r.ios);
+  const auto states = structs<fb::State>(b, r.states);
+  const auto steps = structs<fb::Step>(b, r.steps);
+  const auto op_names = structs<fb::OpName>(b, r.op_names);
+  const auto source_names = b.CreateVector(r.source_names);
+  const auto backends = structs<fb::Backend>(b, r.backends);
+  const auto placements = structs<fb::Placement>(b, r.placements);
+  const auto goldens = structs<fb::Golden>(b, r.goldens);
+  const auto quants = structs<fb::Quant>(b, r.quants);
+  const auto metadata = structs<fb::Pair>(b, r.metadata);
+  const auto evidence = structs<fb::Pair>(b, r.evidence);
+  fb::ProgramBuilder p(b);
+  p.add_format_major(r.major);
+  p.add_format_minor(r.minor);
+  p.add_strings(strings);
+  p.add_requires_(features);
+  p.add_certificate(reinterpret_cast<const fb::Certificate*>(&r.certificate));
+  p.add_banks(banks);
+  p.add_segments(segment_list);
+  p.add_tensors(tensors);
+  p.add_operands(operands);
+  p.add_attrs(attrs);
+  p.add_instructions(instructions);
+  p.add_methods(methods);
+  p.add_ios(ios);
+  p.add_states(states);
+  p.add_steps(steps);
+  p.add_op_names(op_names);
+  p.add_source_names(source_names);
+  p.add_backends(backends);
+  p.add_placements(placements);
+  p.add_policy(r.policy);
+  p.add_goldens(goldens);
+  p.add_quants(quants);
+  p.add_metadata(metadata);
+  p.add_evidence(evidence);
+  fb::FinishSizePrefixedProgramBuffer(b, p.Finish());
+  return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
+}
+
+uint64_t size_of(const SegmentData& s) { return std::max<uint64_t>(s.bytes.size(), s.reserve); }
+
+// Places segments behind a table of this size, each at its alignment.
+std::vector<Segment> place_segments(const ProgramRecords& r, uint32_t alignment, uint64_t table_size) {
+  std::vector<Segment> out;
+  uint64_t at = table_size;
+  uint64_t external = 0;
+  for (const SegmentData& s : r.segments) {
+    Segment g{};
+    g.kind = s.kind;
+    g.flags = s.flags;
+    g.alignment = alignment;
+    g.size = size_of(s);
+    uint64_t& next = (s.flags & kExternal) != 0 ? external : at;
+    g.offset = (next + alignment - 1) / alignment * alignment;
+    next = g.offset + g.size;
+    // A signature is made over the table, so its own digest cannot be in there.
+    if (s.kind != SegmentKind::kSignature) {
+      Sha256 sha;
+      sha.update({s.bytes.data(), s.bytes.size()});
+      const std::vector<uint8_t> rest(static_cast<size_t>(g.size - s.bytes.size()));
+      sha.update({rest.data(), rest.size()});
+      sha.finish(g.sha256);
+    }
+    out.push_back(g);
+  }
+  return out;
+}
+
+FileBytes assemble(const ProgramRecords& r, uint32_t alignment) {
+  const size_t table_size = make_table(r, std::vector<Segment>(r.segments.size())).size();
+  const std::vector<Segment> segments = place_segments(r, alignment, table_size);
+  const std::vector<uint8_t> table = make_table(r, segments);
+  FileBytes f;
+  f.size = table.size();
+  for (const Segment& s : segments)
+    if ((s.flags & kExternal) == 0) f.size = std::max<size_t>(f.size, static_cast<size_t>(s.offset + s.size));
+  f.words.resize((f.size + 7) / 8 + 2);
+  std::memcpy(f.data(), table.data(), table.size());
+  for (size_t i = 0; i < segments.size(); ++i)
+    if ((segments[i].flags & kExternal) == 0 && !r.segments[i].bytes.empty())
+      std::memcpy(f.data() + segments[i].offset, r.segments[i].bytes.data(), r.segments[i].bytes.size());
+  return f;
+}
+
+}  // namespace
+
+uint32_t StringPool::add(const std::string& text) {
+  const auto found = known_.find(text);
+  if (found != known_.end()) return found->second;
+  const uint32_t at = static_cast<uint32_t>(bytes_.size());
+  for (char c : text) bytes_.push_back(static_cast<uint8_t>(c == 0 ? ' ' : c));
+  bytes_.push_back(0);
+  known_[text] = at;
+  return at;
+}
+
+bool write_program(const ProgramRecords& records, const WriteOptions& options, const OpRegistry& ops, FileBytes* out, std::string* error) {
+  ProgramRecords r = records;
+  r.certificate.constant_bytes = 0;
+  for (const SegmentData& s : r.segments)
+    if (s.kind == SegmentKind::kConstants) r.certificate.constant_bytes += size_of(s);
+  FileBytes file = assemble(r, options.segment_alignment);
+  if (options.verify) {
+    std::vector<ConstBytes> parts;
+    for (const SegmentData& s : r.segments) parts.push_back({s.bytes.data(), s.bytes.size()});
+    Program program;
+    Diagnostic d;
+    ProgramSource source;
+    source.file = file.span();
+    source.segments = {parts.data(), parts.size()};
+    if (!Program::open_uncertified(source, ops, &program, &d).ok()) {
+      *error = describe(d);
+      return false;
+    }
+    const MemoryNeeds& n = program.needs();
+    r.certificate.instance_bytes_32 = n.instance_stated_32;
+    r.certificate.instance_bytes_64 = n.instance_stated_64;
+    r.certificate.scratch_base = n.scratch_base;
+    r.certificate.scratch_per_thread = n.scratch_per_thread;
+    r.certificate.max_nesting = n.max_nesting;
+    r.certificate.steps_bound = n.steps_bound;
+    file = assemble(r, options.segment_alignment);
+  }
+  *out = std::move(file);
+  return true;
+}
+
+std::string describe(const Diagnostic& d) {
+  std::string text = std::string(status_text(d.status.code())) + ": " + why_text(d.status.why());
+  if (d.instruction >= 0) text += "; instruction " + std::to_string(d.instruction);
+  if (d.op >= 0) {
+    const OpDoc* doc = find_op_doc(static_cast<uint16_t>(d.op));
+    text += " (" + (doc != nullptr ? "mote::" + doc->name : "operator " + std::to_string(d.op)) + ")";
+  }
+  if (d.name != nullptr) text += "; '" + std::string(d.name) + "'";
+  if (d.tensor >= 0) text += "; tensor " + std::to_string(d.tensor);
+  if (d.expected != 0 || d.found != 0) text += "; expected " + std::to_string(d.expected) + ", found " + std::to_string(d.found);
+  return text;
+}
+
+bool save_file(const std::string& path, ConstBytes bytes, std::string* error) {
+  const std::string temporary = path + ".tmp";
+  std::FILE* f = std::fopen(temporary.c_str(), "wb");
+  if (f == nullptr) {
+    *error = temporary + ": cannot be created: " + std::strerror(errno);
+    return false;
+  }
+  const bool written = std::fwrite(bytes.data, 1, bytes.size, f) == bytes.size && std::fflush(f) == 0;
+  const int write_error = errno;
+  const bool closed = std::fclose(f) == 0;
+  if (written && closed && std::rename(temporary.c_str(), path.c_str()) == 0) return true;
+  *error = path + ": cannot be written: " + std::strerror(written ? errno : write_error);
+  std::remove(temporary.c_str());
+  return false;
+}
+
+}  // namespace mote::emit

@@ -1,0 +1,83 @@
+#pragma once
+
+// Turns program records into the bytes of a .mote file. Host code: the standard library is welcome, errors are texts.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "mote/format/program.h"
+#include "mote/runtime/op_registry.h"
+
+namespace mote::emit {
+
+// The bytes of one segment before it has a place in the file.
+struct SegmentData {
+  SegmentKind kind = SegmentKind::kConstants;
+  uint8_t flags = 0;
+  std::vector<uint8_t> bytes;
+  uint64_t reserve = 0;  // size when larger than bytes: the rest is zeros (signature slot)
+};
+
+// Texts of a program, each kept once. Offset 0 is the empty one.
+class StringPool {
+ public:
+  uint32_t add(const std::string& text);
+  const std::vector<uint8_t>& bytes() const { return bytes_; }
+
+ private:
+  std::vector<uint8_t> bytes_{0};
+  std::map<std::string, uint32_t> known_{{"", 0}};
+};
+
+// Everything a file holds. Indices, offsets and string numbers are final; the writer adds segment places, digests and the certificate.
+struct ProgramRecords {
+  uint16_t major = kFormatMajor, minor = kFormatMinor;
+  StringPool strings;
+  std::vector<uint32_t> required_features;
+  Certificate certificate{};  // macs and bytes_moved are the caller's; the rest is computed
+  std::vector<Bank> banks;
+  std::vector<SegmentData> segments;
+  std::vector<TensorDesc> tensors;
+  std::vector<int32_t> operands;
+  std::vector<uint8_t> attrs;
+  std::vector<Instruction> instructions;
+  std::vector<Method> methods;
+  std::vector<Io> ios;
+  std::vector<State> states;
+  std::vector<Step> steps;
+  std::vector<OpName> op_names;
+  std::vector<uint32_t> source_names;
+  std::vector<BackendRecord> backends;
+  std::vector<Placement> placements;
+  uint32_t policy = 0;
+  std::vector<Golden> goldens;
+  std::vector<Quant> quants;
+  std::vector<Pair> metadata;
+  std::vector<Pair> evidence;
+};
+
+struct WriteOptions {
+  uint32_t segment_alignment = 16384;  // a page of the largest kind in use
+  bool verify = true;                  // false: write what verification would refuse (tests)
+};
+
+// The bytes of a file. `start` is 16-byte aligned within the vector's own storage.
+struct FileBytes {
+  std::vector<uint64_t> words;
+  size_t size = 0;
+  const uint8_t* data() const { return reinterpret_cast<const uint8_t*>(words.data()); }
+  uint8_t* data() { return reinterpret_cast<uint8_t*>(words.data()); }
+  ConstBytes span() const { return {data(), size}; }
+};
+
+// Writes a program and verifies it with `ops`. On failure *error says why, and *out is unchanged.
+bool write_program(const ProgramRecords& records, const WriteOptions& options, const OpRegistry& ops, FileBytes* out, std::string* error);
+
+// A Diagnostic as a sentence, with the operator's and tensor's names where the records have them.
+std::string describe(const Diagnostic& diagnostic);
+
+// Writes bytes to a path so that a reader sees either the whole file or none. On failure *error says why.
+bool save_file(const std::string& path, ConstBytes bytes, std::string* error);
+
+}  // namespace mote::emit
