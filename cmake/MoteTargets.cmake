@@ -12,9 +12,12 @@ if(MOTE_SANITIZE)
 endif()
 
 # Device code: no exceptions, no RTTI, no locks around static objects.
+function(mote_device_flags name)
+  target_compile_options(${name} PRIVATE ${MOTE_COMMON_FLAGS} $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>)
+endfunction()
 function(mote_device_library name)
   add_library(${name} STATIC ${ARGN})
-  target_compile_options(${name} PRIVATE ${MOTE_COMMON_FLAGS} $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>)
+  mote_device_flags(${name})
 endfunction()
 
 function(mote_host_flags name)

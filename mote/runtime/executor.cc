@@ -22,6 +22,7 @@ Status Instance::run(uint32_t method, const RunLimits& limits) noexcept {
 
 Status Instance::begin(uint32_t method) noexcept {
   const ProgramTable& t = program_->table();
+  diagnostic_ = Diagnostic{};
   running_ = false;
   if (method >= t.methods.size) return fail({Status::kInvalidArgument, Why::kMethodIndex}, static_cast<int64_t>(t.methods.size), method);
   const Method& m = t.methods[method];

@@ -190,6 +190,7 @@ const Io& Instance::io(uint32_t method, uint32_t i, bool output) const noexcept 
 
 Status Instance::bind(uint32_t method, uint32_t i, bool output, void* data, uint64_t bytes) noexcept {
   const ProgramTable& t = program_->table();
+  diagnostic_ = Diagnostic{};
   if (method >= t.methods.size) return fail({Status::kInvalidArgument, Why::kMethodIndex}, static_cast<int64_t>(t.methods.size), method);
   const uint32_t count = output ? t.methods[method].output_count : t.methods[method].input_count;
   if (i >= count) return fail({Status::kInvalidArgument, output ? Why::kOutputIndex : Why::kInputIndex}, count, i);
@@ -200,7 +201,8 @@ Status Instance::bind(uint32_t method, uint32_t i, bool output, void* data, uint
   // An output must have room for the largest size it can have, an input for what it has now.
   const uint64_t needed = extent_bytes(output ? t.tensors[index] : *tensor.desc);
   if (bytes < needed || (data == nullptr && needed > 0)) return fail({Status::kInvalidArgument, Why::kBufferSize}, static_cast<int64_t>(needed), static_cast<int64_t>(bytes));
-  if (reinterpret_cast<uintptr_t>(data) % dtype_bytes(tensor.dtype()) != 0) return fail({Status::kInvalidArgument, Why::kBufferAlignment}, dtype_bytes(tensor.dtype()));
+  const uint32_t width = dtype_bytes(tensor.dtype());  // 0 for the 4-bit types
+  if (width > 1 && reinterpret_cast<uintptr_t>(data) % width != 0) return fail({Status::kInvalidArgument, Why::kBufferAlignment}, width);
   tensor.data = data != nullptr ? data : nothing;
   diagnostic_.tensor = -1;
   return Status::kOk;
@@ -214,6 +216,7 @@ Status Instance::bind_output(uint32_t method, uint32_t i, void* data, uint64_t b
 
 Status Instance::set_input_dims(uint32_t method, uint32_t i, const int32_t* dims, uint32_t rank) noexcept {
   const ProgramTable& t = program_->table();
+  diagnostic_ = Diagnostic{};
   if (method >= t.methods.size) return fail({Status::kInvalidArgument, Why::kMethodIndex}, static_cast<int64_t>(t.methods.size), method);
   if (i >= t.methods[method].input_count) return fail({Status::kInvalidArgument, Why::kInputIndex}, t.methods[method].input_count, i);
   const uint32_t index = io(method, i, false).tensor;

@@ -52,4 +52,8 @@ class Program {
   const OpRegistry* ops_ = nullptr;
 };
 
+// Reads every byte of the program and compares the SHA-256 of each segment with the table's. Loading does not do this.
+// A failure leaves the number of the segment in diagnostic->found.
+Status check_digests(const Program& program, Diagnostic* diagnostic) noexcept;
+
 }  // namespace mote

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "mote/format/reader.h"
 #include "mote/format/sha256.h"
 #include "mote/ops/op_docs.h"
 #include "mote/runtime/program.h"
@@ -126,6 +127,52 @@ uint32_t StringPool::add(const std::string& text) {
   bytes_.push_back(0);
   known_[text] = at;
   return at;
+}
+
+StringPool StringPool::from(ConstBytes bytes) {
+  StringPool pool;
+  pool.bytes_.assign(bytes.begin(), bytes.end());
+  return pool;
+}
+
+bool read_records(ConstBytes file, ProgramRecords* out) {
+  ProgramTable t;
+  if (!read_table(file, file.size, &t, nullptr).ok()) return false;
+  auto list = [](const auto& span, auto& vector) { vector.assign(span.begin(), span.end()); };
+  ProgramRecords r;
+  r.major = t.major;
+  r.minor = t.minor;
+  r.strings = StringPool::from(t.strings);
+  list(t.requires_, r.required_features);
+  r.certificate = *t.certificate;
+  list(t.banks, r.banks);
+  list(t.tensors, r.tensors);
+  list(t.operands, r.operands);
+  list(t.attrs, r.attrs);
+  list(t.instructions, r.instructions);
+  list(t.methods, r.methods);
+  list(t.ios, r.ios);
+  list(t.states, r.states);
+  list(t.steps, r.steps);
+  list(t.op_names, r.op_names);
+  list(t.source_names, r.source_names);
+  list(t.backends, r.backends);
+  list(t.placements, r.placements);
+  r.policy = t.policy;
+  list(t.goldens, r.goldens);
+  list(t.quants, r.quants);
+  list(t.metadata, r.metadata);
+  list(t.evidence, r.evidence);
+  for (const Segment& s : t.segments) {
+    SegmentData data;
+    data.kind = s.kind;
+    data.flags = s.flags;
+    data.reserve = s.size;
+    if ((s.flags & kExternal) == 0) data.bytes.assign(file.data + s.offset, file.data + s.offset + s.size);
+    r.segments.push_back(data);
+  }
+  *out = std::move(r);
+  return true;
 }
 
 bool write_program(const ProgramRecords& records, const WriteOptions& options, const OpRegistry& ops, FileBytes* out, std::string* error) {

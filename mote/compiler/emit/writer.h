@@ -24,6 +24,8 @@ class StringPool {
  public:
   uint32_t add(const std::string& text);
   const std::vector<uint8_t>& bytes() const { return bytes_; }
+  // A pool that begins with these bytes; texts added later go behind them.
+  static StringPool from(ConstBytes bytes);
 
  private:
   std::vector<uint8_t> bytes_{0};
@@ -73,6 +75,9 @@ struct FileBytes {
 
 // Writes a program and verifies it with `ops`. On failure *error says why, and *out is unchanged.
 bool write_program(const ProgramRecords& records, const WriteOptions& options, const OpRegistry& ops, FileBytes* out, std::string* error);
+
+// The records of a file, as write_program would take them. False when its structure is not sound.
+bool read_records(ConstBytes file, ProgramRecords* out);
 
 // A Diagnostic as a sentence, with the operator's and tensor's names where the records have them.
 std::string describe(const Diagnostic& diagnostic);

@@ -1,0 +1,28 @@
+# mote_embed_file(SOURCE_OUT header_dir_out file symbol): turns a file into C++ source, readable by every target and tool chain.
+#   extern const unsigned char <symbol>[];  extern const unsigned int <symbol>_size;   in <symbol without mote_>_data.h
+# The bytes are 64-byte aligned, in section .model where the object format has named sections.
+function(mote_embed_file out_source out_include file symbol)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  string(REGEX REPLACE "^mote_" "" stem ${symbol})
+  set(dir ${CMAKE_CURRENT_BINARY_DIR}/embedded)
+  file(READ ${file} hex HEX)
+  string(LENGTH "${hex}" nibbles)
+  math(EXPR bytes "${nibbles} / 2")
+  string(REGEX REPLACE "(................................................................)" "\\1\n" hex "${hex}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
+  file(CONFIGURE OUTPUT ${dir}/${stem}_data.h @ONLY CONTENT "#pragma once
+extern const unsigned char ${symbol}[];
+extern const unsigned int ${symbol}_size;
+")
+  set(section "")
+  if(NOT APPLE AND NOT WIN32)
+    set(section "[[gnu::section(\".model\")]] ")
+  endif()
+  file(CONFIGURE OUTPUT ${dir}/${stem}_data.cc @ONLY CONTENT "#include \"${stem}_data.h\"
+${section}alignas(64) extern const unsigned char ${symbol}[] = {
+${hex}};
+extern const unsigned int ${symbol}_size = ${bytes};
+")
+  set(${out_source} ${dir}/${stem}_data.cc PARENT_SCOPE)
+  set(${out_include} ${dir} PARENT_SCOPE)
+endfunction()
