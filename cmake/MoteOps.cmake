@@ -73,3 +73,11 @@ ${_mote_types}  (void)op;
 }
 }  // namespace mote
 ")
+if(MOTE_SELECTED_OPS)
+  list(LENGTH MOTE_OP_SOURCES _kept)
+  list(LENGTH MOTE_OP_DROPPED _dropped)
+  list(JOIN MOTE_SELECTED_OPS " " _selected)
+  list(JOIN MOTE_OP_DROPPED " " _dropped_names)
+  message(STATUS "selective build: ${_kept} operators kept, with masks of their element types: ${_selected}")
+  message(STATUS "selective build: ${_dropped} operators dropped: ${_dropped_names}")
+endif()

@@ -80,8 +80,8 @@ Status InferContext::reject(Why why, int64_t expected, int64_t found) const noex
   const Status status{Status::kShape, why};
   if (diagnostic_ != nullptr) {
     diagnostic_->status = status;
-    diagnostic_->expected = expected;
-    diagnostic_->found = found;
+    diagnostic_->expected = static_cast<int32_t>(expected);
+    diagnostic_->found = static_cast<int32_t>(found);
   }
   return status;
 }

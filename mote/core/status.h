@@ -50,10 +50,13 @@ struct Diagnostic {
   int32_t instruction = -1;  // index into the program's instructions
   int32_t op = -1;           // operator id
   int32_t tensor = -1;       // index into the program's tensors
-  int64_t expected = 0;
-  int64_t found = 0;
+  int32_t expected = 0;
+  int32_t found = 0;
   const char* name = nullptr;  // points into the program file: an unknown operator or feature
 };
+
+// A size for a Diagnostic, which holds at most 2^31 - 1: messages need no more, and 32-bit machines pass it in one register.
+constexpr int32_t clamp32(uint64_t v) { return v > 0x7fffffff ? 0x7fffffff : static_cast<int32_t>(v); }
 
 }  // namespace mote
 

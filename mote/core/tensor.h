@@ -50,31 +50,12 @@ inline int32_t element_count(const TensorDesc& d) {
 }
 
 // True when a plain tensor lies in memory without gaps, in row-major order.
-inline bool is_dense(const TensorDesc& d) {
-  if (d.layout != Layout::kPlain || d.ring_rows != 0) return false;
-  int32_t stride = static_cast<int32_t>(dtype_bytes(d.dtype));
-  for (int i = d.rank; i-- > 0;) {
-    if (d.dims[i] != 1 && d.strides[i] != stride) return false;
-    stride *= d.dims[i];
-  }
-  return true;
-}
+bool is_dense(const TensorDesc& d) noexcept;
 
 // Fills in the strides of a tensor without gaps.
-inline void set_dense_strides(TensorDesc& d) {
-  int32_t stride = static_cast<int32_t>(dtype_bytes(d.dtype));
-  for (int i = kMaxRank; i-- > 0;) {
-    d.strides[i] = i < d.rank ? stride : 0;
-    if (i < d.rank) stride *= d.dims[i] > 0 ? d.dims[i] : 1;
-  }
-}
+void set_dense_strides(TensorDesc& d) noexcept;
 
-inline bool same_shape(const TensorDesc& a, const TensorDesc& b) {
-  if (a.rank != b.rank) return false;
-  for (int i = 0; i < a.rank; ++i)
-    if (a.dims[i] != b.dims[i]) return false;
-  return true;
-}
+bool same_shape(const TensorDesc& a, const TensorDesc& b) noexcept;
 
 // A descriptor together with the bytes it describes. Borrowed; a kernel never keeps one.
 struct Tensor {

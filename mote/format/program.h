@@ -127,16 +127,21 @@ struct Golden {
   uint32_t segment;
 };
 
-struct Certificate {
-  uint64_t macs;
-  uint64_t bytes_moved;
-  uint64_t constant_bytes;
+// The part of a certificate that the verifier computes and compares.
+struct CertifiedNeeds {
   uint32_t instance_bytes_32;
   uint32_t instance_bytes_64;
   uint32_t scratch_base;
   uint32_t scratch_per_thread;
   uint32_t max_nesting;
-  uint32_t steps_bound;  // most instructions one run of a method executes; 0xffffffff: more than that
+  uint32_t steps_bound;  // most instructions one run of a method executes; 0xffffffff: that or more
+};
+
+struct Certificate {
+  uint64_t macs;
+  uint64_t bytes_moved;
+  uint64_t constant_bytes;
+  CertifiedNeeds needs;
 };
 
 }  // namespace mote

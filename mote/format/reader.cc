@@ -23,7 +23,7 @@ class Checker {
   }
 
  private:
-  Status fail(Status status, int64_t expected, int64_t found) noexcept {
+  Status fail(Status status, int32_t expected, int32_t found) noexcept {
     if (diagnostic_ != nullptr) {
       diagnostic_->status = status;
       diagnostic_->expected = expected;
@@ -33,7 +33,7 @@ class Checker {
     }
     return status;
   }
-  Status corrupt(Why why, int64_t expected = 0, int64_t found = 0) noexcept { return fail({Status::kCorrupt, why}, expected, found); }
+  Status corrupt(Why why, int32_t expected = 0, int32_t found = 0) noexcept { return fail({Status::kCorrupt, why}, expected, found); }
   static bool in_range(uint64_t first, uint64_t count, uint64_t size) noexcept { return first <= size && count <= size - first; }
   bool is_string(uint32_t s) const noexcept { return s < t_.strings.size; }
   static bool is_alignment(uint32_t a) noexcept { return a >= 16 && (a & (a - 1)) == 0 && a <= 1u << 24; }
@@ -64,40 +64,51 @@ class Checker {
     for (const Segment& s : t_.segments) {
       const bool outside = (s.flags & kExternal) != 0;
       if (s.kind > SegmentKind::kSignature || (s.flags & ~kExternal) != 0 || s.reserved != 0) return corrupt(Why::kReserved);
-      if (!is_alignment(s.alignment) || s.offset % s.alignment != 0) return corrupt(Why::kSegmentRange, s.alignment, static_cast<int64_t>(s.offset));
+      if (!is_alignment(s.alignment) || (s.offset & (s.alignment - 1)) != 0) return corrupt(Why::kSegmentRange, s.alignment, clamp32(s.offset));
       if (!outside && !in_range(s.offset, s.size, file_size_))
-        return corrupt(Why::kSegmentRange, static_cast<int64_t>(s.offset + s.size), static_cast<int64_t>(file_size_));
+        return corrupt(Why::kSegmentRange, clamp32(s.offset + s.size), clamp32(file_size_));
     }
     for (const Bank& b : t_.banks)
-      if (!is_alignment(b.alignment) || !is_string(b.name) || b.size > (uint64_t{1} << 40)) return corrupt(Why::kBankRange);
+      if (!is_alignment(b.alignment) || !is_string(b.name) || b.size > 0xffffffffu) return corrupt(Why::kBankRange);
     return Status::kOk;
+  }
+
+  // Multiplies within the limit of a tensor's size; false beyond it.
+  static bool grow(uint32_t& size, uint32_t factor) noexcept {
+    const uint64_t product = uint64_t{size} * factor;
+    size = static_cast<uint32_t>(product);
+    return product <= kMaxTensorBytes;
   }
 
   // Sizes, strides and layout: an extent below 2^31 bytes, rows that do not overlap.
   Status shape(const TensorDesc& d) noexcept {
-    const uint32_t bits = dtype_bits(d.dtype);
+    const uint32_t bits = dtype_bits(d.dtype), width = bits / 8;
+    const bool plain = d.layout == Layout::kPlain;
     if (bits == 0 || d.layout > Layout::kPanel16k8 || d.storage > Storage::kOutput) return corrupt(Why::kTensorType);
     if (d.rank > kMaxRank) return corrupt(Why::kTensorShape, kMaxRank, d.rank);
-    if (d.ring_rows != 0 && (d.rank < 3 || d.layout != Layout::kPlain || d.storage != Storage::kArena || d.dynamic != 0)) return corrupt(Why::kRing);
-    uint64_t stride = bits / 8, count = 1;
+    if (d.ring_rows != 0 && (d.rank < 3 || !plain || d.storage != Storage::kArena || d.dynamic != 0)) return corrupt(Why::kRing);
+    uint32_t stride = width, count = 1;  // of everything inside dimension i, gaps included
+    bool sound = true;
     for (int i = kMaxRank; i-- > 0;) {
-      const uint64_t size = static_cast<uint32_t>(d.dims[i]), own = static_cast<uint32_t>(d.strides[i]);
-      if (size > kMaxTensorBytes || own > kMaxTensorBytes || (i >= d.rank && size != 0)) return corrupt(Why::kTensorShape, i, d.dims[i]);
-      if (i >= d.rank || d.layout != Layout::kPlain) {
-        if (own != 0) return corrupt(Why::kTensorShape, 0, d.strides[i]);
-      } else {
-        const bool wrong = i == d.rank - 1 || bits < 8 ? own != stride : own < stride || own % (bits / 8) != 0;
-        if (wrong && (size > 1 || i == d.rank - 1)) return corrupt(Why::kTensorShape, static_cast<int64_t>(stride), d.strides[i]);
-        stride = (own > stride ? own : stride) * (i == 1 && d.ring_rows != 0 ? d.ring_rows : size > 0 ? size : 1);
+      const uint32_t size = static_cast<uint32_t>(d.dims[i]), own = static_cast<uint32_t>(d.strides[i]);
+      if (i >= d.rank) {
+        sound &= (size | own) == 0;
+        continue;
       }
-      if (i < d.rank) count *= size > 0 ? size : 1;
-      if (stride > kMaxTensorBytes || count > kMaxTensorBytes) return corrupt(Why::kTensorShape, kMaxTensorBytes, static_cast<int64_t>(count));
+      if (!plain) sound &= own == 0;
+      else if (i == d.rank - 1 || width == 0) sound &= own == width;
+      else if (size > 1) sound &= own >= stride && own % width == 0;
+      if (plain && own > stride) stride = own;
+      sound &= grow(stride, i == 1 && d.ring_rows != 0 ? d.ring_rows : size > 0 ? size : 1) && grow(count, size > 0 ? size : 1);
+      if (!sound) return corrupt(Why::kTensorShape, i, d.dims[i]);
     }
-    if (d.layout != Layout::kPlain) {
+    if (!sound) return corrupt(Why::kTensorShape, 0, d.rank);
+    if (!plain) {
+      const uint32_t n = d.dims[0] > 0 ? static_cast<uint32_t>(d.dims[0]) : 1;
       const bool fits = (panel_shape(d.layout, d.dtype).types & mask_of(d.dtype)) != 0 && d.rank >= 2 && d.storage == Storage::kConstant;
-      if (!fits) return corrupt(Why::kTensorType);
+      if (!fits || panel_bytes(d.layout, d.dtype, n, count / n) > kMaxTensorBytes) return corrupt(Why::kTensorType);
     }
-    if (d.dynamic >> d.rank != 0 || (d.dynamic != 0 && (d.storage == Storage::kConstant || bits < 8 || !is_dense(d)))) return corrupt(Why::kDynamic);
+    if (d.dynamic >> d.rank != 0 || (d.dynamic != 0 && (d.storage == Storage::kConstant || width == 0 || !is_dense(d)))) return corrupt(Why::kDynamic);
     return Status::kOk;
   }
 
@@ -105,9 +116,8 @@ class Checker {
     tensor_ = static_cast<int32_t>(i);
     const TensorDesc& d = t_.tensors[i];
     MOTE_TRY(shape(d));
-    const uint64_t extent = extent_bytes(d);
+    const uint32_t extent = extent_bytes(d);
     const uint32_t width = dtype_bits(d.dtype) >= 8 ? dtype_bytes(d.dtype) : 1;
-    if (extent > kMaxTensorBytes) return corrupt(Why::kTensorShape, kMaxTensorBytes, static_cast<int64_t>(extent));
     uint64_t room;
     if (d.storage == Storage::kInput || d.storage == Storage::kOutput) {
       if (d.bank != 0 || d.offset >= t_.ios.size || t_.ios[d.offset].tensor != i) return corrupt(Why::kIoTensor);
@@ -118,18 +128,18 @@ class Checker {
       if (d.bank >= t_.segments.size || t_.segments[d.bank].kind != SegmentKind::kConstants) return corrupt(Why::kBankRange);
       room = t_.segments[d.bank].size;
     } else {
-      if (d.bank >= t_.banks.size) return corrupt(Why::kBankRange, static_cast<int64_t>(t_.banks.size), d.bank);
+      if (d.bank >= t_.banks.size) return corrupt(Why::kBankRange, clamp32(t_.banks.size), d.bank);
       room = t_.banks[d.bank].size;
     }
     if (d.offset % width != 0 || !in_range(d.offset, extent, room))
-      return corrupt(Why::kTensorRange, static_cast<int64_t>(d.offset + extent), static_cast<int64_t>(room));
+      return corrupt(Why::kTensorRange, clamp32(d.offset + extent), clamp32(room));
     tensor_ = -1;
     return Status::kOk;
   }
 
   Status code() noexcept {
     for (const int32_t o : t_.operands)
-      if (o < -1 || o >= static_cast<int64_t>(t_.tensors.size)) return corrupt(Why::kOperandIndex, static_cast<int64_t>(t_.tensors.size), o);
+      if (o < -1 || o >= clamp32(t_.tensors.size)) return corrupt(Why::kOperandIndex, clamp32(t_.tensors.size), o);
     for (uint32_t i = 0; i < t_.instructions.size; ++i) {
       const Instruction& n = t_.instructions[i];
       instruction_ = static_cast<int32_t>(i);
@@ -165,7 +175,7 @@ class Checker {
   Status records() noexcept {
     for (const State& s : t_.states) {
       if (s.tensor >= t_.tensors.size || t_.tensors[s.tensor].storage != Storage::kState || t_.tensors[s.tensor].dynamic != 0 || s.init < -1 ||
-          s.init >= static_cast<int64_t>(t_.tensors.size))
+          s.init >= clamp32(t_.tensors.size))
         return corrupt(Why::kStateRecord);
       if (s.init < 0) continue;
       const TensorDesc &a = t_.tensors[s.tensor], &b = t_.tensors[static_cast<uint32_t>(s.init)];
@@ -208,21 +218,18 @@ uint32_t table_bytes(const uint8_t* head) noexcept {
   return (head[0] | static_cast<uint32_t>(head[1]) << 8 | static_cast<uint32_t>(head[2]) << 16 | static_cast<uint32_t>(head[3]) << 24) + 4;
 }
 
-uint64_t extent_bytes(const TensorDesc& d) noexcept {
-  uint64_t k = 1;
+uint32_t extent_bytes(const TensorDesc& d) noexcept {
+  uint32_t k = 1, last = 0;
   for (int i = 0; i < d.rank; ++i) {
-    if (d.dims[i] == 0) return 0;
-    if (i > 0) k *= static_cast<uint32_t>(d.dims[i]);
+    const uint32_t size = static_cast<uint32_t>(d.dims[i]);
+    if (size == 0) return 0;
+    if (i > 0) k *= size;
+    last += ((i == 1 && d.ring_rows != 0 ? d.ring_rows : size) - 1) * static_cast<uint32_t>(d.strides[i]);
   }
-  if (d.layout != Layout::kPlain) return panel_bytes(d.layout, d.dtype, static_cast<uint32_t>(d.dims[0]), k);
+  const uint32_t n = d.rank > 0 ? static_cast<uint32_t>(d.dims[0]) : 1;
+  if (d.layout != Layout::kPlain) return static_cast<uint32_t>(panel_bytes(d.layout, d.dtype, n, k));
   const uint32_t bits = dtype_bits(d.dtype);
-  if (bits < 8) return (k * (d.rank > 0 ? static_cast<uint32_t>(d.dims[0]) : 1) * bits + 7) / 8;
-  uint64_t last = 0;
-  for (int i = 0; i < d.rank; ++i) {
-    const uint32_t rows = i == 1 && d.ring_rows != 0 ? d.ring_rows : static_cast<uint32_t>(d.dims[i]);
-    last += uint64_t{rows - 1} * static_cast<uint32_t>(d.strides[i]);
-  }
-  return last + bits / 8;
+  return bits < 8 ? static_cast<uint32_t>((uint64_t{n} * k * bits + 7) / 8) : last + bits / 8;
 }
 
 Status read_table(ConstBytes file, uint64_t file_size, ProgramTable* out, Diagnostic* diagnostic) noexcept {

@@ -43,7 +43,7 @@ uint32_t table_bytes(const uint8_t* head) noexcept;
 // What the instructions mean is the runtime's to check (mote/runtime/verify.h).
 Status read_table(ConstBytes file, uint64_t file_size, ProgramTable* out, Diagnostic* diagnostic) noexcept;
 
-// Bytes a tensor spans from its first to past its last, 0 when it is empty. 64-bit, so that nothing overflows.
-uint64_t extent_bytes(const TensorDesc& d) noexcept;
+// Bytes a tensor spans from its first to past its last, 0 when it is empty. For descriptors whose shape was verified.
+uint32_t extent_bytes(const TensorDesc& d) noexcept;
 
 }  // namespace mote

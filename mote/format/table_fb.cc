@@ -9,19 +9,55 @@
 namespace mote {
 namespace {
 
+// One vector of the table: which field it is, what its elements need, which span of ProgramTable shows it.
+struct Part {
+  uint8_t field;      // offset in the vtable
+  uint8_t element;    // bytes
+  uint8_t alignment;
+  uint8_t span;       // ProgramTable is an array of words for this purpose
+};
+
 template <class Plain, class Fb>
-Span<const Plain> span_of(const flatbuffers::Vector<const Fb*>* v) {
+constexpr Part part(flatbuffers::voffset_t field, size_t span) {
   static_assert(sizeof(Plain) == sizeof(Fb) && alignof(Plain) == alignof(Fb), "program.h and program.fbs must agree");
-  if (v == nullptr) return {};
-  return {reinterpret_cast<const Plain*>(v->Data()), v->size()};
-}
-template <class T>
-Span<const T> span_of_scalars(const flatbuffers::Vector<T>* v) {
-  if (v == nullptr) return {};
-  return {reinterpret_cast<const T*>(v->Data()), v->size()};
+  return {static_cast<uint8_t>(field), sizeof(Plain), alignof(Plain), static_cast<uint8_t>(span / sizeof(void*))};
 }
 
+using P = fb::Program;
+using T = ProgramTable;
+constexpr Part kParts[] = {
+    part<uint8_t, uint8_t>(P::VT_STRINGS, offsetof(T, strings)),
+    part<uint32_t, uint32_t>(P::VT_REQUIRES_, offsetof(T, requires_)),
+    part<Bank, fb::Bank>(P::VT_BANKS, offsetof(T, banks)),
+    part<Segment, fb::Segment>(P::VT_SEGMENTS, offsetof(T, segments)),
+    part<TensorDesc, fb::Tensor>(P::VT_TENSORS, offsetof(T, tensors)),
+    part<int32_t, int32_t>(P::VT_OPERANDS, offsetof(T, operands)),
+    part<uint8_t, uint8_t>(P::VT_ATTRS, offsetof(T, attrs)),
+    part<Instruction, fb::Instruction>(P::VT_INSTRUCTIONS, offsetof(T, instructions)),
+    part<Method, fb::Method>(P::VT_METHODS, offsetof(T, methods)),
+    part<Io, fb::Io>(P::VT_IOS, offsetof(T, ios)),
+    part<State, fb::State>(P::VT_STATES, offsetof(T, states)),
+    part<Step, fb::Step>(P::VT_STEPS, offsetof(T, steps)),
+    part<OpName, fb::OpName>(P::VT_OP_NAMES, offsetof(T, op_names)),
+    part<uint32_t, uint32_t>(P::VT_SOURCE_NAMES, offsetof(T, source_names)),
+    part<BackendRecord, fb::Backend>(P::VT_BACKENDS, offsetof(T, backends)),
+    part<Placement, fb::Placement>(P::VT_PLACEMENTS, offsetof(T, placements)),
+    part<Golden, fb::Golden>(P::VT_GOLDENS, offsetof(T, goldens)),
+    part<Quant, fb::Quant>(P::VT_QUANTS, offsetof(T, quants)),
+    part<Pair, fb::Pair>(P::VT_METADATA, offsetof(T, metadata)),
+    part<Pair, fb::Pair>(P::VT_EVIDENCE, offsetof(T, evidence)),
+};
 static_assert(sizeof(Certificate) == sizeof(fb::Certificate), "program.h and program.fbs must agree");
+static_assert(sizeof(Span<const uint8_t>) == 2 * sizeof(void*), "a span is a pointer and a size");
+
+// The root table behind the size prefix, with its vtable verified; null when it is malformed.
+const flatbuffers::Table* root_of(const flatbuffers::Verifier& verifier, const uint8_t* table) noexcept {
+  const uint32_t offset = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(table + 4);
+  const size_t at = size_t{offset} + 4;
+  // The root lies behind its own offset and the identifier.
+  if (offset < 8 || offset >= FLATBUFFERS_MAX_BUFFER_SIZE || at % 4 != 0 || !verifier.Verify(at, 4)) return nullptr;
+  return reinterpret_cast<const flatbuffers::Table*>(table + at);
+}
 
 }  // namespace
 
@@ -31,32 +67,26 @@ bool table_has_identifier(const uint8_t* file) noexcept {
 
 bool find_parts(ConstBytes table, ProgramTable* out) noexcept {
   flatbuffers::Verifier verifier(table.data, table.size, /*max_depth=*/2, /*max_tables=*/2);
-  if (!fb::VerifySizePrefixedProgramBuffer(verifier)) return false;
-  const fb::Program& p = *fb::GetSizePrefixedProgram(table.data);
-  out->major = p.format_major();
-  out->minor = p.format_minor();
-  out->strings = span_of_scalars(p.strings());
-  out->requires_ = span_of_scalars(p.requires_());
-  out->certificate = reinterpret_cast<const Certificate*>(p.certificate());
-  out->banks = span_of<Bank>(p.banks());
-  out->segments = span_of<Segment>(p.segments());
-  out->tensors = span_of<TensorDesc>(p.tensors());
-  out->operands = span_of_scalars(p.operands());
-  out->attrs = span_of_scalars(p.attrs());
-  out->instructions = span_of<Instruction>(p.instructions());
-  out->methods = span_of<Method>(p.methods());
-  out->ios = span_of<Io>(p.ios());
-  out->states = span_of<State>(p.states());
-  out->steps = span_of<Step>(p.steps());
-  out->op_names = span_of<OpName>(p.op_names());
-  out->source_names = span_of_scalars(p.source_names());
-  out->backends = span_of<BackendRecord>(p.backends());
-  out->placements = span_of<Placement>(p.placements());
-  out->policy = p.policy();
-  out->goldens = span_of<Golden>(p.goldens());
-  out->quants = span_of<Quant>(p.quants());
-  out->metadata = span_of<Pair>(p.metadata());
-  out->evidence = span_of<Pair>(p.evidence());
+  const flatbuffers::Table* root = root_of(verifier, table.data);
+  if (root == nullptr || !root->VerifyTableStart(verifier)) return false;
+  const bool scalars = root->VerifyField<uint16_t>(verifier, P::VT_FORMAT_MAJOR, 2) && root->VerifyField<uint16_t>(verifier, P::VT_FORMAT_MINOR, 2) &&
+                       root->VerifyField<uint32_t>(verifier, P::VT_POLICY, 4) && root->VerifyField<fb::Certificate>(verifier, P::VT_CERTIFICATE, 8);
+  if (!scalars) return false;
+  for (const Part& p : kParts) {
+    if (!root->VerifyOffset(verifier, p.field)) return false;
+    const uint8_t* vector = root->GetPointer<const uint8_t*>(p.field);
+    if (vector == nullptr) continue;
+    if (!verifier.VerifyVectorOrString(vector, p.element)) return false;
+    const uint8_t* data = vector + sizeof(flatbuffers::uoffset_t);
+    const uint32_t count = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(vector);
+    // FlatBuffers itself does not check the alignment of structs in vectors.
+    if (count > 0 && (static_cast<size_t>(data - table.data) & (p.alignment - 1u)) != 0) return false;
+    *reinterpret_cast<Span<const uint8_t>*>(reinterpret_cast<void**>(out) + p.span) = {data, count};
+  }
+  out->major = root->GetField<uint16_t>(P::VT_FORMAT_MAJOR, 0);
+  out->minor = root->GetField<uint16_t>(P::VT_FORMAT_MINOR, 0);
+  out->policy = root->GetField<uint32_t>(P::VT_POLICY, 0);
+  out->certificate = root->GetStruct<const Certificate*>(P::VT_CERTIFICATE);
   return true;
 }
 

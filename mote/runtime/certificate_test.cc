@@ -71,7 +71,7 @@ TEST(Certificate, RunsWithExactlyTheStatedBytesAndNotWithOneLess) {
   Diagnostic d;
   ASSERT_TRUE(Program::open({file.span(), 0, {}}, kOps, &program, &d).ok()) << emit::describe(d);
   const Certificate& c = *program.table().certificate;
-  Sizes exact{sizeof(void*) == 8 ? c.instance_bytes_64 : c.instance_bytes_32, c.scratch_base + c.scratch_per_thread, {}};
+  Sizes exact{sizeof(void*) == 8 ? c.needs.instance_bytes_64 : c.needs.instance_bytes_32, c.needs.scratch_base + c.needs.scratch_per_thread, {}};
   for (const Bank& b : program.table().banks) exact.banks.push_back(static_cast<size_t>(b.size));
   ASSERT_EQ(exact.banks.size(), 2u);
   EXPECT_TRUE(create_with(program, exact, &d).ok());
@@ -101,9 +101,9 @@ TEST(Certificate, StatesBothPointerWidths) {
   ASSERT_TRUE(Program::open({file.span(), 0, {}}, kOps, &program).ok());
   const ProgramTable& t = program.table();
   // Tensors (pointer pairs) and calls (four words).
-  EXPECT_EQ(t.certificate->instance_bytes_32, t.tensors.size * 8 + t.instructions.size * 16);
-  EXPECT_EQ(t.certificate->instance_bytes_64, t.tensors.size * 16 + t.instructions.size * 32);
-  EXPECT_EQ(program.needs().instance, sizeof(void*) == 8 ? t.certificate->instance_bytes_64 : t.certificate->instance_bytes_32);
+  EXPECT_EQ(t.certificate->needs.instance_bytes_32, t.tensors.size * 8 + t.instructions.size * 16);
+  EXPECT_EQ(t.certificate->needs.instance_bytes_64, t.tensors.size * 16 + t.instructions.size * 32);
+  EXPECT_EQ(program.needs().instance, sizeof(void*) == 8 ? t.certificate->needs.instance_bytes_64 : t.certificate->needs.instance_bytes_32);
 }
 
 TEST(Certificate, AFalseOneIsRefused) {

@@ -156,7 +156,7 @@ Status Instance::run_dynamic(const Call& call) noexcept {
     const Scratch s = def.scratch(c);
     const uint32_t threads = options_.threads != nullptr ? options_.threads->count : 1;
     const uint64_t needed = uint64_t{s.base} + uint64_t{threads} * s.per_thread;
-    if (needed > scratch_.size) return fail({Status::kShape, Why::kScratch}, static_cast<int64_t>(needed), static_cast<int64_t>(scratch_.size));
+    if (needed > scratch_.size) return fail({Status::kShape, Why::kScratch}, clamp32(needed), clamp32(scratch_.size));
   }
   const KernelFn kernel = def.select(c);
   if (kernel == nullptr) return fail({Status::kUnsupported, Why::kKernelMissing}, 0, def.id);

@@ -64,7 +64,7 @@ emit::FileBytes doubling_loop(uint32_t max_trips) {
 TEST(Control, LoopCountsTrips) {
   Loaded p(doubling_loop(10));
   ASSERT_TRUE(p.status.ok()) << emit::describe(p.diagnostic);
-  EXPECT_EQ(p.program.table().certificate->steps_bound, 3u + 2 * 10);
+  EXPECT_EQ(p.program.table().certificate->needs.steps_bound, 3u + 2 * 10);
   std::vector<std::vector<uint8_t>> out;
   for (const int64_t n : {int64_t{0}, int64_t{1}, int64_t{10}, int64_t{-5}}) {
     ASSERT_TRUE(p.run(0, {scalar_s64(n), bytes_of<float>({1, 3})}, &out).ok());

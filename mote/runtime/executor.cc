@@ -24,7 +24,7 @@ Status Instance::begin(uint32_t method) noexcept {
   const ProgramTable& t = program_->table();
   diagnostic_ = Diagnostic{};
   running_ = false;
-  if (method >= t.methods.size) return fail({Status::kInvalidArgument, Why::kMethodIndex}, static_cast<int64_t>(t.methods.size), method);
+  if (method >= t.methods.size) return fail({Status::kInvalidArgument, Why::kMethodIndex}, clamp32(t.methods.size), method);
   const Method& m = t.methods[method];
   for (uint32_t i = m.first_input; i < m.first_output + m.output_count; ++i) {
     if (tensors_[t.ios[i].tensor].data != nullptr) continue;

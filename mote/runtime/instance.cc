@@ -17,7 +17,7 @@ uint8_t nothing[8];
 
 }  // namespace
 
-Status Instance::fail(Status status, int64_t expected, int64_t found) noexcept {
+Status Instance::fail(Status status, int32_t expected, int32_t found) noexcept {
   diagnostic_.status = status;
   diagnostic_.expected = expected;
   diagnostic_.found = found;
@@ -35,12 +35,12 @@ Status Instance::create(const Program& program, const InstanceMemory& memory, co
   options_ = options;
   const uint32_t threads = options.threads != nullptr ? options.threads->count : 1;
   const MemoryNeeds& needs = program.needs();
-  const uint64_t scratch = uint64_t{needs.scratch_base} + uint64_t{threads} * needs.scratch_per_thread;
+  const uint64_t scratch = uint64_t{needs.stated.scratch_base} + uint64_t{threads} * needs.stated.scratch_per_thread;
   Status status = Status::kOk;
   if (options.threads != nullptr && (options.threads->parallel_for == nullptr || threads == 0)) {
     status = fail({Status::kInvalidArgument, Why::kThreads});
   } else if (memory.scratch.size < scratch || (scratch > 0 && reinterpret_cast<uintptr_t>(memory.scratch.data) % 16 != 0)) {
-    status = fail({Status::kOutOfMemory, Why::kScratchSize}, static_cast<int64_t>(scratch), static_cast<int64_t>(memory.scratch.size));
+    status = fail({Status::kOutOfMemory, Why::kScratchSize}, clamp32(scratch), clamp32(memory.scratch.size));
   } else {
     scratch_ = memory.scratch;
     status = lay_out(memory);
@@ -55,11 +55,11 @@ Status Instance::lay_out(const InstanceMemory& memory) noexcept {
   const ProgramTable& t = program_->table();
   const uint32_t needed = program_->needs().instance;
   if (memory.instance.size < needed || (needed > 0 && reinterpret_cast<uintptr_t>(memory.instance.data) % 8 != 0))
-    return fail({Status::kOutOfMemory, Why::kInstanceSize}, needed, static_cast<int64_t>(memory.instance.size));
+    return fail({Status::kOutOfMemory, Why::kInstanceSize}, needed, clamp32(memory.instance.size));
   InstanceLayout layout;
   layout.tensors = static_cast<uint32_t>(t.tensors.size);
   layout.calls = static_cast<uint32_t>(t.instructions.size);
-  layout.frames = program_->needs().max_nesting;
+  layout.frames = program_->needs().stated.max_nesting;
   uint8_t* at = memory.instance.data;
   tensors_ = reinterpret_cast<Tensor*>(at);
   at += layout.tensors_bytes(sizeof(void*));
@@ -77,10 +77,10 @@ Status Instance::lay_out(const InstanceMemory& memory) noexcept {
 
 Status Instance::resolve_tensors(const InstanceMemory& memory) noexcept {
   const ProgramTable& t = program_->table();
-  if (memory.banks.size != t.banks.size) return fail({Status::kOutOfMemory, Why::kBankCount}, static_cast<int64_t>(t.banks.size), static_cast<int64_t>(memory.banks.size));
+  if (memory.banks.size != t.banks.size) return fail({Status::kOutOfMemory, Why::kBankCount}, clamp32(t.banks.size), clamp32(memory.banks.size));
   for (uint32_t i = 0; i < t.banks.size; ++i) {
     const ByteSpan bank = memory.banks[i];
-    if (bank.size < t.banks[i].size) return fail({Status::kOutOfMemory, Why::kBankSize}, static_cast<int64_t>(t.banks[i].size), static_cast<int64_t>(bank.size));
+    if (bank.size < t.banks[i].size) return fail({Status::kOutOfMemory, Why::kBankSize}, clamp32(t.banks[i].size), clamp32(bank.size));
     if (t.banks[i].size > 0 && reinterpret_cast<uintptr_t>(bank.data) % t.banks[i].alignment != 0) return fail({Status::kInvalidArgument, Why::kBankAlignment}, t.banks[i].alignment, i);
   }
   TensorDesc* next_dynamic = dynamic_;
@@ -188,46 +188,47 @@ const Io& Instance::io(uint32_t method, uint32_t i, bool output) const noexcept 
   return t.ios[(output ? t.methods[method].first_output : t.methods[method].first_input) + i];
 }
 
-Status Instance::bind(uint32_t method, uint32_t i, bool output, void* data, uint64_t bytes) noexcept {
+Status Instance::find_io(uint32_t method, uint32_t i, bool output, uint32_t* tensor) noexcept {
   const ProgramTable& t = program_->table();
   diagnostic_ = Diagnostic{};
-  if (method >= t.methods.size) return fail({Status::kInvalidArgument, Why::kMethodIndex}, static_cast<int64_t>(t.methods.size), method);
+  if (method >= t.methods.size) return fail({Status::kInvalidArgument, Why::kMethodIndex}, clamp32(t.methods.size), method);
   const uint32_t count = output ? t.methods[method].output_count : t.methods[method].input_count;
   if (i >= count) return fail({Status::kInvalidArgument, output ? Why::kOutputIndex : Why::kInputIndex}, count, i);
-  const uint32_t index = io(method, i, output).tensor;
-  Tensor& tensor = tensors_[index];
-  diagnostic_.tensor = static_cast<int32_t>(index);
-  if (tensor.desc->storage != Storage::kInput && tensor.desc->storage != Storage::kOutput) return fail({Status::kInvalidArgument, Why::kIoBank});
-  // An output must have room for the largest size it can have, an input for what it has now.
-  const uint64_t needed = extent_bytes(output ? t.tensors[index] : *tensor.desc);
-  if (bytes < needed || (data == nullptr && needed > 0)) return fail({Status::kInvalidArgument, Why::kBufferSize}, static_cast<int64_t>(needed), static_cast<int64_t>(bytes));
-  const uint32_t width = dtype_bytes(tensor.dtype());  // 0 for the 4-bit types
-  if (width > 1 && reinterpret_cast<uintptr_t>(data) % width != 0) return fail({Status::kInvalidArgument, Why::kBufferAlignment}, width);
-  tensor.data = data != nullptr ? data : nothing;
-  diagnostic_.tensor = -1;
+  *tensor = io(method, i, output).tensor;
+  diagnostic_.tensor = static_cast<int32_t>(*tensor);
   return Status::kOk;
 }
 
-Status Instance::bind_input(uint32_t method, uint32_t i, const void* data, uint64_t bytes) noexcept {
+Status Instance::bind(uint32_t method, uint32_t i, bool output, void* data, size_t bytes) noexcept {
+  uint32_t index;
+  MOTE_TRY(find_io(method, i, output, &index));
+  Tensor& tensor = tensors_[index];
+  if (tensor.desc->storage != Storage::kInput && tensor.desc->storage != Storage::kOutput) return fail({Status::kInvalidArgument, Why::kIoBank});
+  // An output must have room for the largest size it can have, an input for what it has now.
+  const uint32_t needed = extent_bytes(output ? program_->table().tensors[index] : *tensor.desc);
+  if (bytes < needed || (data == nullptr && needed > 0)) return fail({Status::kInvalidArgument, Why::kBufferSize}, clamp32(needed), clamp32(bytes));
+  const uint32_t width = dtype_bytes(tensor.dtype());
+  if (width > 1 && (reinterpret_cast<uintptr_t>(data) & (width - 1)) != 0) return fail({Status::kInvalidArgument, Why::kBufferAlignment}, width);
+  tensor.data = data != nullptr ? data : nothing;
+  return Status::kOk;
+}
+
+Status Instance::bind_input(uint32_t method, uint32_t i, const void* data, size_t bytes) noexcept {
   return bind(method, i, false, const_cast<void*>(data), bytes);
 }
 
-Status Instance::bind_output(uint32_t method, uint32_t i, void* data, uint64_t bytes) noexcept { return bind(method, i, true, data, bytes); }
+Status Instance::bind_output(uint32_t method, uint32_t i, void* data, size_t bytes) noexcept { return bind(method, i, true, data, bytes); }
 
 Status Instance::set_input_dims(uint32_t method, uint32_t i, const int32_t* dims, uint32_t rank) noexcept {
-  const ProgramTable& t = program_->table();
-  diagnostic_ = Diagnostic{};
-  if (method >= t.methods.size) return fail({Status::kInvalidArgument, Why::kMethodIndex}, static_cast<int64_t>(t.methods.size), method);
-  if (i >= t.methods[method].input_count) return fail({Status::kInvalidArgument, Why::kInputIndex}, t.methods[method].input_count, i);
-  const uint32_t index = io(method, i, false).tensor;
-  const TensorDesc& bound = t.tensors[index];
-  diagnostic_.tensor = static_cast<int32_t>(index);
+  uint32_t index;
+  MOTE_TRY(find_io(method, i, false, &index));
+  const TensorDesc& bound = program_->table().tensors[index];
   if (rank != bound.rank) return fail({Status::kShape, Why::kRank}, bound.rank, rank);
   for (uint32_t k = 0; k < rank; ++k) {
     const bool dynamic = (bound.dynamic >> k & 1) != 0;
-    if (dynamic ? dims[k] < 0 || dims[k] > bound.dims[k] : dims[k] != bound.dims[k]) return fail({Status::kShape, dynamic ? Why::kBound : Why::kDimMismatch}, bound.dims[k], dims[k]);
+    if (dims[k] == bound.dims[k] || (dynamic && dims[k] >= 0 && dims[k] < bound.dims[k])) continue;
+    return fail({Status::kShape, dynamic ? Why::kBound : Why::kDimMismatch}, bound.dims[k], dims[k]);
   }
-  diagnostic_.tensor = -1;
   if (bound.dynamic == 0) return Status::kOk;
   TensorDesc& actual = *const_cast<TensorDesc*>(tensors_[index].desc);
   if (same_dims(actual, dims)) return Status::kOk;

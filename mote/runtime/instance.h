@@ -48,8 +48,8 @@ class Instance {
 
   // Uses the caller's bytes as an input or output, without a copy. They must stay there until unbound or bound anew.
   // Tensors that live in a bank cannot be bound: fill or read input()/output() in place.
-  Status bind_input(uint32_t method, uint32_t i, const void* data, uint64_t bytes) noexcept;
-  Status bind_output(uint32_t method, uint32_t i, void* data, uint64_t bytes) noexcept;
+  Status bind_input(uint32_t method, uint32_t i, const void* data, size_t bytes) noexcept;
+  Status bind_output(uint32_t method, uint32_t i, void* data, size_t bytes) noexcept;
   // Sets the sizes of an input with dynamic dimensions, within their bounds.
   Status set_input_dims(uint32_t method, uint32_t i, const int32_t* dims, uint32_t rank) noexcept;
 
@@ -76,13 +76,14 @@ class Instance {
 
  private:
   const Io& io(uint32_t method, uint32_t i, bool output) const noexcept;
+  Status find_io(uint32_t method, uint32_t i, bool output, uint32_t* tensor) noexcept;
   Status lay_out(const InstanceMemory& memory) noexcept;
   Status resolve_tensors(const InstanceMemory& memory) noexcept;
   Status resolve_calls(uint8_t* extended) noexcept;
   Status resolve_call(uint32_t pc, const Instruction& n, bool in_strip, uint8_t** extended) noexcept;
   Status init_backend(const Instruction& n, Call* call) noexcept;
-  Status fail(Status status, int64_t expected = 0, int64_t found = 0) noexcept;
-  Status bind(uint32_t method, uint32_t i, bool output, void* data, uint64_t bytes) noexcept;
+  Status fail(Status status, int32_t expected = 0, int32_t found = 0) noexcept;
+  Status bind(uint32_t method, uint32_t i, bool output, void* data, size_t bytes) noexcept;
   OpContext context() const noexcept;
 
   Status execute(uint32_t steps, const RunLimits& limits) noexcept;

@@ -20,13 +20,11 @@ Status Program::open(const ProgramSource& source, const OpRegistry& ops, Program
   if (diagnostic == nullptr) diagnostic = &local;
   Program p;
   MOTE_TRY(open_uncertified(source, ops, &p, diagnostic));
-  const Certificate& c = *p.table_.certificate;
-  const MemoryNeeds& n = p.needs_;
-  if (c.instance_bytes_32 != n.instance_stated_32 || c.instance_bytes_64 != n.instance_stated_64 || c.scratch_base != n.scratch_base ||
-      c.scratch_per_thread != n.scratch_per_thread || c.max_nesting != n.max_nesting || c.steps_bound != n.steps_bound) {
+  const CertifiedNeeds &stated = p.table_.certificate->needs, &needed = p.needs_.stated;
+  if (std::memcmp(&stated, &needed, sizeof needed) != 0) {
     diagnostic->status = {Status::kCorrupt, Why::kCertificateWrong};
-    diagnostic->expected = n.instance_stated_64;
-    diagnostic->found = c.instance_bytes_64;
+    diagnostic->expected = clamp32(needed.instance_bytes_64);
+    diagnostic->found = clamp32(stated.instance_bytes_64);
     return diagnostic->status;
   }
   *out = p;

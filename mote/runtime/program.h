@@ -14,14 +14,9 @@ struct ProgramSource {
 
 // Memory an instance needs on this machine, in bytes. The banks are in table().banks.
 struct MemoryNeeds {
-  uint32_t instance = 0;
-  uint32_t scratch_base = 0;
-  uint32_t scratch_per_thread = 0;
-  uint32_t max_nesting = 0;
-  uint32_t steps_bound = 0;
-  uint32_t instance_stated_32 = 0;  // what the certificate must say
-  uint32_t instance_stated_64 = 0;
-  uint32_t scratch(uint32_t threads) const { return scratch_base + threads * scratch_per_thread; }
+  uint32_t instance = 0;     // at least what the certificate states; more when a newer runtime extends attributes of an older file
+  CertifiedNeeds stated{};   // what the certificate must say
+  uint32_t scratch(uint32_t threads) const { return stated.scratch_base + threads * stated.scratch_per_thread; }
 };
 
 // A verified program. Immutable, a few words; may be shared by threads and copied. Owns nothing.

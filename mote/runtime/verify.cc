@@ -5,25 +5,29 @@
 namespace mote {
 namespace {
 
+// True when all rows (innermost runs) of a tensor start at multiples of `width` from its first.
+bool rows_of_width(const TensorDesc& d, uint32_t width) noexcept {
+  for (int i = 0; i + 1 < d.rank; ++i)
+    if (static_cast<uint32_t>(d.strides[i]) % width != 0) return false;
+  return true;
+}
+
+uint32_t row_bytes(const TensorDesc& d) noexcept { return static_cast<uint32_t>(d.dims[d.rank - 1] * d.strides[d.rank - 1]); }
+
 bool overlaps(const TensorDesc& a, const TensorDesc& b) noexcept {
-  if (a.storage != b.storage || a.bank != b.bank) {
-    // Arena and state tensors may share a bank.
-    const bool in_banks = (a.storage == Storage::kArena || a.storage == Storage::kState) && (b.storage == Storage::kArena || b.storage == Storage::kState);
-    if (!in_banks || a.bank != b.bank) return false;
-  }
-  if (a.storage == Storage::kInput || a.storage == Storage::kOutput) return a.offset == b.offset;
-  const uint64_t ea = extent_bytes(a), eb = extent_bytes(b);
-  if (ea == 0 || eb == 0 || a.offset + ea <= b.offset || b.offset + eb <= a.offset) return false;
+  // Only what is written matters: `a` is an output. Arena and state tensors may share a bank.
+  if (a.storage == Storage::kOutput || b.storage == Storage::kOutput) return a.storage == b.storage && a.offset == b.offset;
+  if (b.storage == Storage::kConstant || b.storage == Storage::kInput || a.bank != b.bank) return false;
+  // Banks are smaller than 4 GiB, and constants are never written.
+  const uint32_t oa = static_cast<uint32_t>(a.offset), ob = static_cast<uint32_t>(b.offset);
+  const uint32_t ea = extent_bytes(a), eb = extent_bytes(b);
+  if (ea == 0 || eb == 0 || oa + ea <= ob || ob + eb <= oa) return false;
   // Two views side by side in rows of one width: parts of a concatenation, for instance.
-  const int ra = a.rank - 2, rb = b.rank - 2;
-  if (ra < 0 || rb < 0 || a.strides[ra] != b.strides[rb] || a.strides[ra] == 0) return true;
-  const uint64_t width = static_cast<uint32_t>(a.strides[ra]);
-  for (int i = 0; i < ra; ++i)
-    if (static_cast<uint32_t>(a.strides[i]) % width != 0) return true;
-  for (int i = 0; i < rb; ++i)
-    if (static_cast<uint32_t>(b.strides[i]) % width != 0) return true;
-  const uint64_t fa = a.offset % width, fb = b.offset % width;
-  const uint64_t la = fa + static_cast<uint32_t>(a.dims[a.rank - 1]) * dtype_bytes(a.dtype), lb = fb + static_cast<uint32_t>(b.dims[b.rank - 1]) * dtype_bytes(b.dtype);
+  if (a.rank < 2 || b.rank < 2) return true;
+  const uint32_t width = static_cast<uint32_t>(a.strides[a.rank - 2]);
+  if (width == 0 || !rows_of_width(a, width) || !rows_of_width(b, width)) return true;
+  const uint32_t fa = oa % width, fb = ob % width;
+  const uint32_t la = fa + row_bytes(a), lb = fb + row_bytes(b);
   return la > width || lb > width || !(la <= fb || lb <= fa);
 }
 
@@ -66,9 +70,9 @@ class Verifier {
     for (const TensorDesc& d : t_.tensors) layout_.dynamic += d.dynamic != 0;
     layout_.tensors = static_cast<uint32_t>(t_.tensors.size);
     layout_.calls = static_cast<uint32_t>(t_.instructions.size);
-    layout_.frames = needs_.max_nesting;
-    needs_.instance_stated_32 = layout_.bytes(4);
-    needs_.instance_stated_64 = layout_.bytes(8);
+    layout_.frames = needs_.stated.max_nesting;
+    needs_.stated.instance_bytes_32 = layout_.bytes(4);
+    needs_.stated.instance_bytes_64 = layout_.bytes(8);
     needs_.instance = layout_.bytes(sizeof(void*)) + extension_;
     return Status::kOk;
   }
@@ -76,17 +80,17 @@ class Verifier {
  private:
   struct Range {
     uint32_t end;
-    uint32_t trips;
+    uint32_t times;  // how often its instructions run at most, with the ranges around
     bool strip;
   };
 
-  Status fail(Status::Code code, Why why, int64_t expected = 0, int64_t found = 0) noexcept {
+  Status fail(Status::Code code, Why why, int32_t expected = 0, int32_t found = 0) noexcept {
     d_.status = {code, why};
     d_.expected = expected;
     d_.found = found;
     return d_.status;
   }
-  Status corrupt(Why why, int64_t expected = 0, int64_t found = 0) noexcept { return fail(Status::kCorrupt, why, expected, found); }
+  Status corrupt(Why why, int32_t expected = 0, int32_t found = 0) noexcept { return fail(Status::kCorrupt, why, expected, found); }
 
   int32_t operand(const Instruction& n, uint32_t k) const noexcept { return t_.operands[n.operands + k]; }
   const TensorDesc& desc(int32_t tensor) const noexcept { return t_.tensors[static_cast<uint32_t>(tensor)]; }
@@ -94,13 +98,12 @@ class Verifier {
   // Walks a method's instructions once, with the open ranges on a small stack.
   Status method() noexcept {
     const uint32_t end = method_->first_instruction + method_->instruction_count;
-    uint64_t steps = 0;
+    uint32_t steps = 0;
     depth_ = 0;
     for (uint32_t pc = method_->first_instruction; pc < end; ++pc) {
       while (depth_ > 0 && ranges_[depth_ - 1].end == pc) --depth_;
-      uint64_t times = 1;
-      for (int i = 0; i < depth_; ++i) times = times * ranges_[i].trips > 0xffffffffu ? 0xffffffffu : times * ranges_[i].trips;
-      steps = steps + times > 0xffffffffu ? 0xffffffffu : steps + times;
+      const uint32_t times = depth_ > 0 ? ranges_[depth_ - 1].times : 1;
+      steps = times > ~steps ? ~0u : steps + times;
       const Instruction& n = t_.instructions[pc];
       d_.instruction = static_cast<int32_t>(pc);
       d_.op = n.op;
@@ -108,7 +111,7 @@ class Verifier {
       if (n.op >= kFirstControlOp) MOTE_TRY(control(n, pc, limit));
       else MOTE_TRY(operation(n, pc));
     }
-    if (steps > needs_.steps_bound) needs_.steps_bound = static_cast<uint32_t>(steps);
+    if (steps > needs_.stated.steps_bound) needs_.stated.steps_bound = steps;
     d_.instruction = d_.op = -1;
     return Status::kOk;
   }
@@ -116,8 +119,9 @@ class Verifier {
   Status open_range(uint32_t first, uint32_t count, uint32_t limit, uint32_t trips, bool strip) noexcept {
     if (count > limit - first || depth_ == kMaxNesting) return corrupt(Why::kNesting, limit - first, count);
     if (count == 0) return Status::kOk;
-    ranges_[depth_++] = {first + count, trips, strip};
-    if (static_cast<uint32_t>(depth_) > needs_.max_nesting) needs_.max_nesting = static_cast<uint32_t>(depth_);
+    const uint64_t times = uint64_t{depth_ > 0 ? ranges_[depth_ - 1].times : 1} * trips;
+    ranges_[depth_++] = {first + count, times > ~0u ? ~0u : static_cast<uint32_t>(times), strip};
+    if (static_cast<uint32_t>(depth_) > needs_.stated.max_nesting) needs_.stated.max_nesting = static_cast<uint32_t>(depth_);
     return Status::kOk;
   }
 
@@ -161,7 +165,7 @@ class Verifier {
       }
       case ControlOp::kDelegate: {
         const DelegateAttrs& a = *static_cast<const DelegateAttrs*>(attrs);
-        if (a.backend >= t_.backends.size) return corrupt(Why::kBackendIndex, static_cast<int64_t>(t_.backends.size), a.backend);
+        if (a.backend >= t_.backends.size) return corrupt(Why::kBackendIndex, clamp32(t_.backends.size), a.backend);
         for (uint32_t k = 0; k < uint32_t{n.input_count} + n.output_count; ++k)
           if (operand(n, k) < 0 || desc(operand(n, k)).ring_rows != 0) return corrupt(Why::kOperandMissing);
         return Status::kOk;
@@ -177,9 +181,10 @@ class Verifier {
       if (o < 0) continue;
       d_.tensor = o;
       const TensorDesc& d = desc(o);
-      const uint64_t io = d.offset;
-      if (d.storage == Storage::kInput && !(io >= method_->first_input && io < method_->first_output)) return corrupt(Why::kIoTensor);
-      if (d.storage == Storage::kOutput && !(io >= method_->first_output && io < uint64_t{method_->first_output} + method_->output_count)) return corrupt(Why::kIoTensor);
+      const uint32_t io = static_cast<uint32_t>(d.offset);  // of inputs and outputs: the number in ios, which read_table checked
+      const bool foreign = (d.storage == Storage::kInput && io - method_->first_input >= method_->input_count) ||
+                           (d.storage == Storage::kOutput && io - method_->first_output >= method_->output_count);
+      if (foreign) return corrupt(Why::kIoTensor);
       if (k < n.input_count) continue;
       if (d.storage == Storage::kConstant || d.storage == Storage::kInput) return corrupt(Why::kWriteConstant);
       if (d.layout != Layout::kPlain || dtype_bits(d.dtype) < 8) return corrupt(Why::kOutputLayout);
@@ -290,8 +295,8 @@ class Verifier {
   Status measure_scratch(const OpDef& def, const OpContext& c) noexcept {
     if (def.scratch == nullptr) return Status::kOk;
     const Scratch s = def.scratch(c);
-    if (s.base > needs_.scratch_base) needs_.scratch_base = (s.base + 15u) & ~15u;
-    if (s.per_thread > needs_.scratch_per_thread) needs_.scratch_per_thread = (s.per_thread + 15u) & ~15u;
+    if (s.base > needs_.stated.scratch_base) needs_.stated.scratch_base = (s.base + 15u) & ~15u;
+    if (s.per_thread > needs_.stated.scratch_per_thread) needs_.stated.scratch_per_thread = (s.per_thread + 15u) & ~15u;
     return Status::kOk;
   }
 

@@ -193,13 +193,7 @@ bool write_program(const ProgramRecords& records, const WriteOptions& options, c
       *error = describe(d);
       return false;
     }
-    const MemoryNeeds& n = program.needs();
-    r.certificate.instance_bytes_32 = n.instance_stated_32;
-    r.certificate.instance_bytes_64 = n.instance_stated_64;
-    r.certificate.scratch_base = n.scratch_base;
-    r.certificate.scratch_per_thread = n.scratch_per_thread;
-    r.certificate.max_nesting = n.max_nesting;
-    r.certificate.steps_bound = n.steps_bound;
+    r.certificate.needs = program.needs().stated;
     file = assemble(r, options.segment_alignment);
   }
   *out = std::move(file);

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "mote/ops/common/elementwise.h"
+
+namespace mote::ops::ceil {
+
+using Attrs = NoAttrs;
+using Types = NumberTypes;
+inline constexpr OpInfo kInfo = OpInfo("Rounds up to whole numbers; integers stay.")
+                                    .signature("x -> y")
+                                    .types(mask_of_list(Types{}))
+                                    .flags(kElementwise | kRowRange)
+                                    .aten("aten::ceil.out")
+                                    .onnx("Ceil");
+inline constexpr auto kAttrs = std::make_tuple();
+
+inline Status infer(const Attrs&, const InferContext& c) noexcept { return infer_unary(c, kInfo.types_); }
+KernelFn select(const OpContext& c) noexcept;
+
+}  // namespace mote::ops::ceil

@@ -1,0 +1,68 @@
+#pragma once
+
+// The convolution and its transpose: both sum, for every output position, the taps that WindowWalk finds under it.
+// Inputs: x (N, spatial, C), weights (O, kernel, C/groups), bias? (O), residual? (as y), scales? (O).
+
+#include "mote/ops/common/linear.h"
+#include "mote/ops/common/window.h"
+
+namespace mote::ops {
+
+// Checks everything that does not depend on the output's spatial sizes.
+template <class A>
+Status check_convolution(const A& a, const InferContext& c, DTypeMask types) noexcept {
+  MOTE_TRY(c.require(0, types));
+  MOTE_TRY(require_spatial(c, 0));
+  MOTE_TRY(check_weights(c));
+  MOTE_TRY(check_activation(c, a));
+  const TensorDesc &x = c.in(0), &w = c.in(1);
+  if (x.layout != Layout::kPlain) return c.reject(Why::kLayout, 0, static_cast<uint8_t>(x.layout));
+  if (w.rank != x.rank) return c.reject(Why::kRank, x.rank, w.rank);
+  const int32_t channels = x.dims[x.rank - 1];
+  if (a.groups < 1 || channels % a.groups != 0 || w.dims[0] % a.groups != 0) return c.reject(Why::kGroups, channels, a.groups);
+  if (w.dims[w.rank - 1] != channels / a.groups) return c.reject(Why::kDimMismatch, channels / a.groups, w.dims[w.rank - 1]);
+  MOTE_TRY(check_per_channel(c, 2, w.dims[0]));
+  if (c.has(4) && x.dtype != DType::f32) return c.reject(Why::kDType, mask_of(DType::f32), static_cast<uint8_t>(x.dtype));
+  return check_per_channel(c, 4, w.dims[0], DType::f32);
+}
+
+// Sets the output, and checks the input that has its shape.
+inline Status set_convolution_output(const InferContext& c, const Window& w) noexcept {
+  MOTE_TRY(set_spatial(c, 0, c.in(0).dtype, c.in(0).dims[0], w, c.in(1).dims[0]));
+  return check_residual(c, 3);
+}
+
+template <class A, class T, class W, bool Transposed>
+struct Convolution {
+  static Status run(const OpContext& c) noexcept {
+    using C = Compute<T>;
+    const A& a = c.attrs<A>();
+    const Tensor &x = c.input(0), &w = c.input(1), &y = c.output(0);
+    const Weights<W> weights(w);
+    const T* bias = c.has_input(2) ? c.input(2).as<const T>() : nullptr;
+    const float* scales = c.has_input(4) ? c.input(4).as<const float>() : nullptr;
+    const int32_t outputs = w.dim(0), outputs_per_group = outputs / a.groups, inputs_per_group = w.dim(w.rank() - 1);
+    Window window = make_window(a, *x.desc, &w.desc->dims[1], *y.desc);
+    window.transposed = Transposed;
+    WindowWalk walk(window, *y.desc, c.rows);
+    while (walk.next()) {
+      T* out = y.at<T>(walk.output_offset(*y.desc));
+      const T* residual = c.has_input(3) ? c.input(3).at<const T>(walk.output_offset(*c.input(3).desc)) : nullptr;
+      for (int32_t o = 0; o < outputs; ++o) {
+        const int32_t first = o / outputs_per_group * inputs_per_group;
+        C sum = 0;
+        const auto add_tap = [&](const Tap& t) {
+          const T* in = x.at<const T>(walk.input_offset(*x.desc, t)) + first;
+          for (int32_t i = 0; i < inputs_per_group; ++i)
+            sum += static_cast<C>(in[i]) * static_cast<C>(weights(o, t.index * inputs_per_group + i));
+        };
+        if (inputs_per_group > 0) walk.taps(add_tap);
+        if (scales != nullptr) sum *= static_cast<C>(scales[o]);
+        out[o] = finish_sum<T>(a, sum, bias == nullptr ? nullptr : bias + o, residual == nullptr ? nullptr : residual + o);
+      }
+    }
+    return Status::kOk;
+  }
+};
+
+}  // namespace mote::ops

@@ -1,0 +1,135 @@
+#pragma once
+
+// The end of quantized products (q_conv, q_conv_transpose, q_matmul): an integer sum becomes an output element. Their operands:
+//   0 x, 1 weights, 2 bias?, 3 multiplier?, 4 shift?, 5 x_zero?, 6 w_zero?, 7 x_scale?
+// and their attributes: to, input_zero, weight_zero, output_zero, clamp_lo, clamp_hi, wide.
+//   s8, u8, s16: multiplier s32 with shift: TFLite's fixed point; multiplier f32: float(sum) * multiplier, round half to even
+//   s32:         the sum itself
+//   f32:         float(sum) * (x_scale * multiplier) + bias
+
+#include "mote/ops/common/quant.h"
+#include "mote/ops/common/weights.h"
+
+namespace mote::ops {
+
+constexpr int kStageBias = 2, kStageMultiplier = 3, kStageShift = 4, kStageXZero = 5, kStageWZero = 6, kStageXScale = 7;
+constexpr DTypeMask kStageTypes = kQuant | mask_of(DType::s32) | mask_of(DType::f32);
+inline constexpr char kStageSignature[] = "x, weights, bias?, multiplier?, shift?, x_zero?, w_zero?, x_scale? -> y";
+
+template <class A>
+constexpr auto stage_fields() {
+  return std::make_tuple(attr("to", &A::to, "element type of the output (s8, u8, s16, s32 for plain sums, f32); 0: that of x"),
+                         attr("input_zero", &A::input_zero, "zero point of x, unless x_zero is given"),
+                         attr("weight_zero", &A::weight_zero, "zero point of the weights, unless w_zero is given"),
+                         attr("output_zero", &A::output_zero, "zero point of the output"),
+                         attr("clamp_lo", &A::clamp_lo, "least output value"),
+                         attr("clamp_hi", &A::clamp_hi, "greatest output value"),
+                         attr("wide", &A::wide, "1: sums have 64 bits and are scaled as TFLite does for them (16-bit activations)"));
+}
+
+template <class A>
+DType stage_type(const A& a, DType x) { return a.to == 0 ? x : static_cast<DType>(a.to); }
+
+// Checks attributes and operands 2 to 7. rows: how many zero points and scales of x there may be (batches, or rows of a matrix).
+template <class A>
+Status check_stage(const A& a, const InferContext& c, int64_t channels, int64_t rows) noexcept {
+  const DType x = c.in(0).dtype, w = c.in(1).dtype, y = stage_type(a, x);
+  if (named_type(static_cast<uint32_t>(y), kStageTypes) == DType::kNone) return c.reject(Why::kDType, kStageTypes, a.to);
+  if (a.wide > 1) return c.reject(Why::kAttribute, 1, a.wide);
+  MOTE_TRY(check_zero(c, a.input_zero, x));
+  MOTE_TRY(check_zero(c, a.weight_zero, w));
+  const bool real = y == DType::f32;
+  if (!real) {
+    MOTE_TRY(check_zero(c, a.output_zero, y));
+    MOTE_TRY(check_clamp(c, a.clamp_lo, a.clamp_hi, y));
+  }
+  const DTypeMask s32 = mask_of(DType::s32), f32 = mask_of(DType::f32);
+  MOTE_TRY(check_vector(c, kStageBias, real ? f32 : a.wide != 0 ? s32 | mask_of(DType::s64) : s32, channels));
+  MOTE_TRY(check_vector(c, kStageMultiplier, real ? f32 : f32 | s32, channels));
+  MOTE_TRY(check_vector(c, kStageShift, s32, channels));
+  if (c.has(kStageMultiplier) != (y != DType::s32)) return c.reject(Why::kInputCount, y != DType::s32, c.has(kStageMultiplier));
+  const bool fixed = c.has(kStageMultiplier) && c.in(kStageMultiplier).dtype == DType::s32;
+  if (c.has(kStageShift) != fixed) return c.reject(Why::kInputCount, fixed, c.has(kStageShift));
+  MOTE_TRY(check_vector(c, kStageXZero, mask_of(x) | s32, rows));
+  MOTE_TRY(check_vector(c, kStageWZero, mask_of(w) | s32, channels));
+  if (c.has(kStageXScale) && !real) return c.reject(Why::kInputCount, 0, 1);
+  return check_vector(c, kStageXScale, f32, rows);
+}
+
+class QuantStage {
+ public:
+  template <class A>
+  QuantStage(const OpContext& c, const A& a)
+      : c_(c), y_(c.output(0)), zero_(a.output_zero), x_zero_(a.input_zero), w_zero_(a.weight_zero), wide_(a.wide != 0) {
+    range_ = clamp_range(a.clamp_lo, a.clamp_hi, y_.dtype());
+  }
+
+  // Zero points come from tensors too, so they are brought into the range of their operand: then sums cannot overflow.
+  int32_t x_zero(int32_t row) const { return zero(kStageXZero, 0, row, x_zero_); }
+  int32_t w_zero(int32_t channel) const { return zero(kStageWZero, 1, channel, w_zero_); }
+
+  // Stores the element at a byte offset of the output. The sum wraps at 32 bits, unless wide.
+  void store(int32_t offset, uint64_t sum, int32_t row, int32_t channel) const {
+    if (y_.dtype() == DType::f32) {
+      const float x_scale = c_.has_input(kStageXScale) ? real(kStageXScale, row) : 1.0f;
+      const float v = to_float(sum) * (x_scale * real(kStageMultiplier, channel));
+      *y_.at<float>(offset) = c_.has_input(kStageBias) ? v + real(kStageBias, channel) : v;
+      return;
+    }
+    sum += static_cast<uint64_t>(bias(channel));
+    store_int(y_, offset, clamp_to(int64_t{scaled(sum, channel)} + zero_, range_));
+  }
+
+ private:
+  int32_t pick(int i, int32_t k) const { return c_.input(i).rank() == 0 || c_.input(i).dim(0) == 1 ? 0 : k; }
+  float real(int i, int32_t k) const { return c_.input(i).as<const float>()[pick(i, k)]; }
+  int32_t zero(int i, int operand, int32_t k, int32_t attribute) const {
+    if (!c_.has_input(i)) return attribute;
+    return clamp_to(vector_int(c_.input(i), pick(i, k)), int_range(c_.input(operand).dtype()));
+  }
+  int64_t bias(int32_t k) const {
+    if (!c_.has_input(kStageBias)) return 0;
+    const Tensor& t = c_.input(kStageBias);
+    return t.dtype() == DType::s64 ? t.as<const int64_t>()[pick(kStageBias, k)] : t.as<const int32_t>()[pick(kStageBias, k)];
+  }
+  float to_float(uint64_t sum) const {
+    const int64_t v = static_cast<int64_t>(sum);
+    return wide_ ? static_cast<float>(v) : static_cast<float>(wrap_to_s32(v));
+  }
+  int32_t scaled(uint64_t sum, int32_t channel) const {
+    const int64_t v = static_cast<int64_t>(sum);
+    if (!c_.has_input(kStageMultiplier)) return wrap_to_s32(v);
+    const Tensor& m = c_.input(kStageMultiplier);
+    if (m.dtype() == DType::f32) return round_to_s32(to_float(sum) * real(kStageMultiplier, channel));
+    const int32_t multiplier = vector_int(m, pick(kStageMultiplier, channel)), shift = vector_int(c_.input(kStageShift), pick(kStageShift, channel));
+    return wide_ ? scale_by_wide(v, multiplier, shift) : scale_by(wrap_to_s32(v), multiplier, shift);
+  }
+
+  const OpContext& c_;
+  const Tensor& y_;
+  int32_t zero_, x_zero_, w_zero_;
+  IntRange range_;
+  bool wide_;
+};
+
+// Adds to a sum the products of `count` neighbouring x with weights (n, k), (n, k + 1), ...
+template <class X, class W>
+uint64_t quant_dot(const X* x, int32_t x_zero, const Weights<W>& w, int32_t w_zero, int32_t n, int32_t k, int32_t count) {
+  uint64_t sum = 0;
+  for (int32_t i = 0; i < count; ++i) sum += static_cast<uint64_t>((int64_t{x[i]} - x_zero) * (int64_t{w(n, k + i)} - w_zero));
+  return sum;
+}
+
+// Calls f with a value of the weights' C++ type.
+template <class F>
+void with_weight_type(DType t, F&& f) {
+  switch (t) {
+    case DType::s8: f(int8_t{}); return;
+    case DType::u8: f(uint8_t{}); return;
+    case DType::s16: f(int16_t{}); return;
+    case DType::s4: f(s4{}); return;
+    default: return;
+  }
+}
+
+}  // namespace mote::ops

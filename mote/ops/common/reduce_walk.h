@@ -1,0 +1,117 @@
+#pragma once
+
+#include "mote/core/op.h"
+
+namespace mote::ops {
+
+// Up to eight nested loops over byte strides.
+struct LoopNest {
+  int depth = 0;
+  int32_t size[kMaxRank] = {};
+  int32_t stride[kMaxRank] = {};
+  int32_t other_stride[kMaxRank] = {};  // of a second operand
+
+  void push(int32_t n, int32_t step, int32_t other_step = 0) {
+    size[depth] = n;
+    stride[depth] = step;
+    other_stride[depth++] = other_step;
+  }
+  bool empty() const {
+    for (int i = 0; i < depth; ++i)
+      if (size[i] == 0) return true;
+    return false;
+  }
+  int32_t count() const {
+    if (empty()) return 0;  // the other sizes may be too large to multiply
+    int32_t n = 1;
+    for (int i = 0; i < depth; ++i) n *= size[i];
+    return n;
+  }
+  // Moves on by one step of loop `level`, or of the loops outside it; false when all are through.
+  bool advance(int32_t* index, int level) const {
+    for (int i = level; i >= 0; --i) {
+      if (++index[i] < size[i]) return true;
+      index[i] = 0;
+    }
+    return false;
+  }
+};
+
+// Visits the elements of a reduction's result y. `mask` holds the axes of x that are reduced.
+class ReduceWalk {
+ public:
+  ReduceWalk(const TensorDesc& x, const TensorDesc& y, uint32_t mask, bool keep_dims) {
+    int at = 0;
+    for (int i = 0; i < x.rank; ++i) {
+      const bool reduced = (mask >> i & 1) != 0;
+      if (reduced) inner.push(x.dims[i], x.strides[i]);
+      else kept_.push(x.dims[i], x.strides[i], at < y.rank ? y.strides[at] : 0);
+      if (reduced && !keep_dims) continue;
+      fits_ = fits_ && at < y.rank && y.dims[at] == (reduced ? 1 : x.dims[i]);
+      ++at;
+    }
+    fits_ = fits_ && at == y.rank;
+    left_ = !kept_.empty();
+  }
+
+  // True when y has the shape of the result.
+  bool fits() const { return fits_; }
+
+  // Moves to the first, then to each following element of y. False when there is none left.
+  bool next() {
+    if (!left_) return false;
+    x_offset = y_offset = 0;
+    for (int i = 0; i < kept_.depth; ++i) {
+      x_offset += index_[i] * kept_.stride[i];
+      y_offset += index_[i] * kept_.other_stride[i];
+    }
+    left_ = kept_.advance(index_, kept_.depth - 1);
+    return true;
+  }
+
+  int32_t x_offset = 0, y_offset = 0;  // bytes
+  LoopNest inner;                      // over the elements of x that make one element of y
+
+ private:
+  LoopNest kept_;
+  int32_t index_[kMaxRank] = {};
+  bool fits_ = true;
+  bool left_ = true;
+};
+
+// The elements of x that make one element of the result, in row-major order.
+template <class T>
+class Reduced {
+ public:
+  Reduced(const Tensor& x, const ReduceWalk& walk)
+      : first_(x.at<const uint8_t>(walk.x_offset)), loops_(walk.inner), count_(loops_.count()) {}
+
+  int32_t count() const { return count_; }
+
+  // Calls f(v) with each element, in the type it is computed in.
+  template <class F>
+  void each(F f) const {
+    if (count_ == 0) return;
+    const int last = loops_.depth - 1;
+    const int32_t length = last < 0 ? 1 : loops_.size[last];
+    const ptrdiff_t step = last < 0 ? 0 : loops_.stride[last];
+    int32_t index[kMaxRank] = {};
+    do {
+      const uint8_t* p = first_;
+      for (int i = 0; i < last; ++i) p += static_cast<ptrdiff_t>(index[i]) * loops_.stride[i];
+      for (int32_t i = 0; i < length; ++i) f(value_at(p + i * step));
+    } while (loops_.advance(index, last - 1));
+  }
+
+ private:
+  static Compute<T> value_at(const uint8_t* p) {
+    if constexpr (std::is_same_v<T, bool>) return *p != 0;
+    else return static_cast<Compute<T>>(*reinterpret_cast<const T*>(p));
+  }
+
+  const uint8_t* first_;
+  const LoopNest& loops_;
+  int32_t count_;
+};
+
+}  // namespace mote::ops

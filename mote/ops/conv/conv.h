@@ -1,0 +1,37 @@
+#pragma once
+
+#include "mote/ops/common/convolution.h"
+
+namespace mote::ops::conv {
+
+struct Attrs {
+  int32_t strides[3] = {1, 1, 1};
+  int32_t dilations[3] = {1, 1, 1};
+  int32_t pads_begin[3] = {};
+  int32_t pads_end[3] = {};
+  int32_t groups = 1;
+  uint32_t activation = 0;
+  float act_a = 0;
+  float act_b = 0;
+};
+using Types = FloatTypes;
+inline constexpr OpInfo kInfo =
+    OpInfo("Convolves (N, spatial, C) with weights (O, kernel, C/groups) over 1 to 3 spatial dimensions; groups = C is depthwise.")
+        .signature("x, weights, bias?, residual?, scales? -> y")
+        .inputs(2, 5)
+        .types(mask_of_list(Types{}))
+        .flags(kRowRange)
+        .onnx("Conv");
+inline constexpr auto kAttrs = std::tuple_cat(
+    window_fields<Attrs>(), std::make_tuple(attr("groups", &Attrs::groups, "parts of the channels that are convolved separately")),
+    activation_fields<Attrs>());
+
+inline Status infer(const Attrs& a, const InferContext& c) noexcept {
+  MOTE_TRY(check_convolution(a, c, kInfo.types_));
+  Window w = make_window(a, c.in(0), &c.in(1).dims[1]);
+  MOTE_TRY(infer_window(c, false, &w));
+  return set_convolution_output(c, w);
+}
+KernelFn select(const OpContext& c) noexcept;
+
+}  // namespace mote::ops::conv

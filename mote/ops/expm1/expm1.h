@@ -1,0 +1,19 @@
+#pragma once
+
+#include "mote/ops/common/elementwise.h"
+
+namespace mote::ops::expm1 {
+
+using Attrs = NoAttrs;
+using Types = FloatTypes;
+inline constexpr OpInfo kInfo = OpInfo("Raises e to each element and subtracts one, precise even near zero.")
+                                    .signature("x -> y")
+                                    .types(mask_of_list(Types{}))
+                                    .flags(kElementwise | kRowRange)
+                                    .aten("aten::expm1.out");
+inline constexpr auto kAttrs = std::make_tuple();
+
+inline Status infer(const Attrs&, const InferContext& c) noexcept { return infer_unary(c, kInfo.types_); }
+KernelFn select(const OpContext& c) noexcept;
+
+}  // namespace mote::ops::expm1

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "mote/ops/common/elementwise.h"
+
+namespace mote::ops::less_equal {
+
+using Attrs = NoAttrs;
+using Types = NumberTypes;
+inline constexpr OpInfo kInfo = OpInfo("Tells where a is at most b, with broadcasting; false where either is NaN.")
+                                    .signature("a, b -> y")
+                                    .inputs(2)
+                                    .types(mask_of_list(Types{}))
+                                    .flags(kElementwise | kRowRange | kIntegerExact)
+                                    .aten("aten::le.Tensor_out")
+                                    .onnx("LessOrEqual");
+inline constexpr auto kAttrs = std::make_tuple();
+
+inline Status infer(const Attrs&, const InferContext& c) noexcept { return infer_binary(c, kInfo.types_, DType::boolean); }
+KernelFn select(const OpContext& c) noexcept;
+
+}  // namespace mote::ops::less_equal

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "mote/ops/common/elementwise.h"
+
+namespace mote::ops::log1p {
+
+using Attrs = NoAttrs;
+using Types = FloatTypes;
+inline constexpr OpInfo kInfo = OpInfo("Takes the natural logarithm of one plus each element, precise even near zero; below -1 it is NaN.")
+                                    .signature("x -> y")
+                                    .types(mask_of_list(Types{}))
+                                    .flags(kElementwise | kRowRange)
+                                    .aten("aten::log1p.out");
+inline constexpr auto kAttrs = std::make_tuple();
+
+inline Status infer(const Attrs&, const InferContext& c) noexcept { return infer_unary(c, kInfo.types_); }
+KernelFn select(const OpContext& c) noexcept;
+
+}  // namespace mote::ops::log1p

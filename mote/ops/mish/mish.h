@@ -1,0 +1,20 @@
+#pragma once
+
+#include "mote/ops/common/elementwise.h"
+
+namespace mote::ops::mish {
+
+using Attrs = NoAttrs;
+using Types = FloatTypes;
+inline constexpr OpInfo kInfo = OpInfo("Multiplies each element by the tanh of its softplus, x * tanh(log(1 + exp(x))).")
+                                    .signature("x -> y")
+                                    .types(mask_of_list(Types{}))
+                                    .flags(kElementwise | kRowRange)
+                                    .aten("aten::mish.out")
+                                    .onnx("Mish");
+inline constexpr auto kAttrs = std::make_tuple();
+
+inline Status infer(const Attrs&, const InferContext& c) noexcept { return infer_unary(c, kInfo.types_); }
+KernelFn select(const OpContext& c) noexcept;
+
+}  // namespace mote::ops::mish

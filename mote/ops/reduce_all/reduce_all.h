@@ -1,0 +1,20 @@
+#pragma once
+
+#include "mote/ops/common/reduce.h"
+
+namespace mote::ops::reduce_all {
+
+using Attrs = ReduceAttrs;
+using Types = AllTypes;
+inline constexpr OpInfo kInfo = OpInfo("Tells whether all elements along axes are true, that is, not zero; NaN is true.")
+                                    .signature("x, axes? -> y")
+                                    .inputs(1, 2)
+                                    .types(mask_of_list(Types{}))
+                                    .flags(kIntegerExact)
+                                    .aten("aten::all.dims_out");
+inline constexpr auto kAttrs = kReduceAttrs;
+
+inline Status infer(const Attrs& a, const InferContext& c) noexcept { return infer_reduce(a, c, kInfo.types_, DType::boolean); }
+KernelFn select(const OpContext& c) noexcept;
+
+}  // namespace mote::ops::reduce_all

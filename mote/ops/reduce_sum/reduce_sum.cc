@@ -1,0 +1,23 @@
+#include "mote/ops/reduce_sum/reduce_sum.h"
+
+#include "mote/ops/common/long_sum.h"
+
+namespace mote::ops::reduce_sum {
+namespace {
+
+template <class T>
+struct ReduceSum {
+  static Status run(const OpContext& c) noexcept {
+    return run_reduce<T>(c, c.attrs<Attrs>(), [](const Reduced<T>& x) {
+      LongSum<Compute<T>> sum;
+      x.each([&](Compute<T> v) { sum.add(v); });
+      return sum.value();
+    });
+  }
+};
+
+}  // namespace
+
+KernelFn select(const OpContext& c) noexcept { return pick<OpId::reduce_sum, ReduceSum>(c.input(0).dtype(), Types{}); }
+
+}  // namespace mote::ops::reduce_sum

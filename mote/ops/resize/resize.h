@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cmath>
+
+#include "mote/ops/common/nn_checks.h"
+#include "mote/ops/common/select.h"
+
+namespace mote::ops::resize {
+
+enum Mode : int32_t { kNearest, kLinear, kCubic };
+enum Coordinates : int32_t { kHalfPixel, kHalfPixelSymmetric, kPytorchHalfPixel, kAlignCorners, kAsymmetric, kHalfPixelForNearest, kCropAndResize };
+enum NearestRule : int32_t { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
+
+struct Attrs {
+  int32_t mode = kNearest;
+  int32_t coordinates = kHalfPixel;
+  int32_t nearest = kRoundPreferFloor;
+  int32_t antialias = 0;
+  int32_t exclude_outside = 0;
+  float cubic_a = -0.75f;
+  float extrapolation = 0;
+  int32_t sizes[3] = {};
+  float scales[3] = {};
+  float roi_start[3] = {};
+  float roi_end[3] = {1, 1, 1};
+};
+using Types = NumberTypes;
+Scratch scratch(const OpContext& c) noexcept;
+inline constexpr OpInfo kInfo =
+    OpInfo("Resizes the spatial dimensions by interpolation; integers are rounded to nearest, ties to even, and saturate.")
+        .signature("x, sizes? -> y")
+        .inputs(1, 2)
+        .types(mask_of_list(Types{}))
+        .scratch(&scratch)
+        .onnx("Resize, Upsample");
+inline constexpr auto kAttrs = std::make_tuple(
+    attr("mode", &Attrs::mode, "0 nearest, 1 linear, 2 cubic"),
+    attr("coordinates", &Attrs::coordinates,
+         "place of output element i in the input, in..: 0 half pixel (i + .5) / scale - .5; 1 half pixel symmetric; 2 half pixel, 0 where one "
+         "element comes out; 3 align corners i * (in - 1) / (out - 1); 4 asymmetric i / scale; 5 (i + .5) / scale, for nearest; 6 crop of roi"),
+    attr("nearest", &Attrs::nearest, "how nearest rounds the place: 0 half down, 1 half up, 2 floor, 3 ceil"),
+    attr("antialias", &Attrs::antialias, "1: linear and cubic widen their window when they shrink"),
+    attr("exclude_outside", &Attrs::exclude_outside, "0: the edge is repeated outside, 1: weights outside count 0, the others are scaled to sum 1"),
+    attr("cubic_a", &Attrs::cubic_a, "parameter of the cubic kernel"),
+    attr("extrapolation", &Attrs::extrapolation, "value of places outside the input, for coordinates 6"),
+    attr("sizes", &Attrs::sizes, "size of each spatial dimension of y; 0: floor(in * scale). Input `sizes` goes before"),
+    attr("scales", &Attrs::scales, "scale of each spatial dimension in the coordinates, where places are divided by it; 0: places are multiplied by in / out"),
+    attr("roi_start", &Attrs::roi_start, "start of the crop in each spatial dimension, 0 to 1 spans the input"),
+    attr("roi_end", &Attrs::roi_end, "end of the crop in each spatial dimension"));
+
+inline Status check_attrs(const Attrs& a, const InferContext& c, int spatial) noexcept {
+  MOTE_TRY(require_range(c, a.mode, kNearest, kCubic));
+  MOTE_TRY(require_range(c, a.coordinates, kHalfPixel, kCropAndResize));
+  MOTE_TRY(require_range(c, a.nearest, kRoundPreferFloor, kCeil));
+  MOTE_TRY(require_range(c, a.antialias, 0, a.mode == kNearest ? 0 : 1));
+  MOTE_TRY(require_range(c, a.exclude_outside, 0, 1));
+  if (!std::isfinite(a.cubic_a)) return c.reject(Why::kAttribute);
+  for (int i = 0; i < spatial; ++i) {
+    MOTE_TRY(require_range(c, a.sizes[i], 0, 0x7fffffff));
+    if (!(a.scales[i] >= 0) || !std::isfinite(a.scales[i]) || !std::isfinite(a.roi_start[i]) || !std::isfinite(a.roi_end[i]))
+      return c.reject(Why::kAttribute);
+  }
+  return Status::kOk;
+}
+
+// x (N, 1 to 3 spatial dimensions, C).
+inline Status infer(const Attrs& a, const InferContext& c) noexcept {
+  MOTE_TRY(c.require(0, kInfo.types_));
+  const TensorDesc& x = c.in(0);
+  if (x.rank < 3 || x.rank > 5) return c.reject(Why::kRank, 4, x.rank);
+  const int spatial = x.rank - 2;
+  MOTE_TRY(check_attrs(a, c, spatial));
+  if (c.has(1)) {
+    MOTE_TRY(c.require(1, kIndex));
+    MOTE_TRY(require_dims(c, 1, {spatial}));
+  }
+  int32_t dims[5] = {x.dims[0]};
+  dims[x.rank - 1] = x.dims[x.rank - 1];
+  for (int i = 0; i < spatial; ++i) {
+    int64_t size = a.sizes[i];
+    if (c.has(1)) size = c.known(1) ? c.value(1, i) : kDimUnknown;
+    else if (size == 0 && a.scales[i] == 0) return c.reject(Why::kAttribute, 1, 0);
+    else if (size == 0) {
+      const double scaled = std::floor(static_cast<double>(x.dims[1 + i]) * static_cast<double>(a.scales[i]));
+      if (!(scaled < 2147483648.0)) return c.reject(Why::kShapeOverflow, kMaxTensorBytes);
+      size = static_cast<int64_t>(scaled);
+    }
+    if (c.known(1) && size < 0) return c.reject(Why::kNegativeDim, 0, size);
+    if (size > 0 && x.dims[1 + i] == 0) return c.reject(Why::kDimMismatch, 0, size);
+    dims[1 + i] = static_cast<int32_t>(size);
+  }
+  MOTE_TRY(require_elements(c, x.dtype, {dims[0], dims[1], dims[2], dims[3], dims[4]}));
+  return c.set(0, x.dtype, x.rank, dims);
+}
+KernelFn select(const OpContext& c) noexcept;
+
+}  // namespace mote::ops::resize

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "mote/ops/common/elementwise.h"
+
+namespace mote::ops::shift_left {
+
+using Attrs = NoAttrs;
+using Types = IntTypes;
+inline constexpr OpInfo kInfo = OpInfo("Shifts bits to the left by b; amounts that are negative or not below the width give 0.")
+                                    .signature("a, b -> y")
+                                    .inputs(2)
+                                    .types(mask_of_list(Types{}))
+                                    .flags(kElementwise | kRowRange | kIntegerExact)
+                                    .aten("aten::bitwise_left_shift.Tensor_out")
+                                    .onnx("BitShift");
+inline constexpr auto kAttrs = std::make_tuple();
+
+inline Status infer(const Attrs&, const InferContext& c) noexcept { return infer_binary(c, kInfo.types_); }
+KernelFn select(const OpContext& c) noexcept;
+
+}  // namespace mote::ops::shift_left

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "mote/ops/common/elementwise.h"
+
+namespace mote::ops::trunc {
+
+using Attrs = NoAttrs;
+using Types = NumberTypes;
+inline constexpr OpInfo kInfo = OpInfo("Rounds towards zero to whole numbers; integers stay.")
+                                    .signature("x -> y")
+                                    .types(mask_of_list(Types{}))
+                                    .flags(kElementwise | kRowRange)
+                                    .aten("aten::trunc.out");
+inline constexpr auto kAttrs = std::make_tuple();
+
+inline Status infer(const Attrs&, const InferContext& c) noexcept { return infer_unary(c, kInfo.types_); }
+KernelFn select(const OpContext& c) noexcept;
+
+}  // namespace mote::ops::trunc
