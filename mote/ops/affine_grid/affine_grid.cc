@@ -26,7 +26,8 @@ struct AffineGrid {
       for (int32_t i = 0; i < size[0]; ++i)
         for (int32_t j = 0; j < size[1]; ++j)
           for (int32_t k = 0; k < size[2]; ++k) {
-            const C at[4] = {place(k, size[2], corners), place(j, size[1], corners), spatial == 3 ? place(i, size[0], corners) : C(1), C(1)};
+            const C at[4] = {place(k, size[2], corners), place(j, size[1], corners), spatial == 3 ? place(i, size[0], corners) : C(1),
+                             C(1)};
             T* to = y.at<T>(n * y.stride(0) + i * strides[0] + j * strides[1] + k * strides[2]);
             for (int r = 0; r < spatial; ++r) {
               const T* row = theta.at<const T>(n * theta.stride(0) + r * theta.stride(1));

@@ -15,9 +15,9 @@ inline constexpr OpInfo kInfo = OpInfo("Makes the sampling grid of an affine map
                                     .inputs(1, 2)
                                     .types(mask_of_list(Types{}))
                                     .onnx("AffineGrid");
-inline constexpr auto kAttrs =
-    std::make_tuple(attr("align_corners", &Attrs::align_corners, "-1 and 1 are 1: the centres of the outermost elements, 0: their outer edges"),
-                    attr("sizes", &Attrs::sizes, "spatial sizes (h, w) or (d, h, w) where input `size` is absent"));
+inline constexpr auto kAttrs = std::make_tuple(
+    attr("align_corners", &Attrs::align_corners, "-1 and 1 are 1: the centres of the outermost elements, 0: their outer edges"),
+    attr("sizes", &Attrs::sizes, "spatial sizes (h, w) or (d, h, w) where input `size` is absent"));
 
 // theta (N, 2, 3) -> grid (N, h, w, 2); theta (N, 3, 4) -> grid (N, d, h, w, 3). Input size: (N, C, h, w) or (N, C, d, h, w).
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {

@@ -13,26 +13,32 @@ TEST(OpAffineGrid, EveryTypeAndRank) {
         const auto r = run(OpId::affine_grid, a, {theta});
         ASSERT_TRUE(r.ok()) << r.message();
         const Shape& shape = r.outputs[0].shape();
-        expect_oracle(r.outputs[0], [&](const Shape& at) {
-          double sum = theta.at({at[0], at.back(), spatial});
-          for (int d = 0; d < spatial; ++d) {
-            const int i = at[spatial - d], n = shape[spatial - d];
-            const double place = align ? (n == 1 ? 0 : -1 + 2.0 * i / (n - 1)) : -1 + (2.0 * i + 1) / n;
-            sum += place * theta.at({at[0], at.back(), d});
-          }
-          return sum;
-        }, 2);
+        expect_oracle(
+            r.outputs[0],
+            [&](const Shape& at) {
+              double sum = theta.at({at[0], at.back(), spatial});
+              for (int d = 0; d < spatial; ++d) {
+                const int i = at[spatial - d], n = shape[spatial - d];
+                const double place = align ? (n == 1 ? 0 : -1 + 2.0 * i / (n - 1)) : -1 + (2.0 * i + 1) / n;
+                sum += place * theta.at({at[0], at.back(), d});
+              }
+              return sum;
+            },
+            2);
       }
 }
 
 TEST(OpAffineGrid, AgreesWithOnnx) {
   auto r = run(OpId::affine_grid, ops::affine_grid::Attrs{}, {pattern(DType::f32, {2, 2, 3}, 1), Array::of<int64_t>({4}, {2, 1, 2, 3})});
   ASSERT_TRUE(r.ok()) << r.message();
-  expect_values(r.outputs[0], {-0.583333313, -0.375, -0.75, -1.375, -0.916666687, -2.375, 0.916666687, -0.125, 0.75, -1.125, 0.583333313, -2.125,
-     0.916666687, -0.5, 1.25, -1, 1.58333337, -1.5, -0.0833333358, 0.5, 0.25, 1.11022302e-16, 0.583333313, -0.5}, 2e-6);
+  expect_values(r.outputs[0], {-0.583333313, -0.375, -0.75,         -1.375, -0.916666687, -2.375,         0.916666687, -0.125,
+                               0.75,         -1.125, 0.583333313,   -2.125, 0.916666687,  -0.5,           1.25,        -1,
+                               1.58333337,   -1.5,   -0.0833333358, 0.5,    0.25,         1.11022302e-16, 0.583333313, -0.5},
+                2e-6);
   r = run(OpId::affine_grid, ops::affine_grid::Attrs{1, {}}, {pattern(DType::f32, {1, 3, 4}, 1), Array::of<int32_t>({5}, {1, 1, 2, 2, 3})});
-  expect_values(r.outputs[0], {-2.75, -0.5, -1.5, -3, -0.25, -0.75, -3.25, 0, 0, 0.25, -3, -3, 0, -2.75, -2.25, -0.25, -2.5, -1.5, -2.75, 0.5, 0.5, -3,
-     0.75, 1.25, -3.25, 1, 2, 0.25, -2, -1, 0, -1.75, -0.25, -0.25, -1.5, 0.5}, 2e-6);
+  expect_values(r.outputs[0], {-2.75, -0.5, -1.5, -3, -0.25, -0.75, -3.25, 0, 0, 0.25, -3, -3, 0, -2.75, -2.25, -0.25, -2.5, -1.5,
+                               -2.75, 0.5,  0.5,  -3, 0.75,  1.25,  -3.25, 1, 2, 0.25, -2, -1, 0, -1.75, -0.25, -0.25, -1.5, 0.5},
+                2e-6);
 }
 
 TEST(OpAffineGrid, EmptyAndNan) {

@@ -34,7 +34,8 @@ class Mask {
   }
   C operator()(int32_t t) const {
     if (tensor_ == nullptr) return 0;
-    if (tensor_->dtype() == DType::boolean) return tensor_->at<const uint8_t>(offset_)[t * step_] != 0 ? C(0) : -std::numeric_limits<C>::infinity();
+    if (tensor_->dtype() == DType::boolean)
+      return tensor_->at<const uint8_t>(offset_)[t * step_] != 0 ? C(0) : -std::numeric_limits<C>::infinity();
     return tensor_->at<const T>(offset_)[t * step_];
   }
 
@@ -48,7 +49,8 @@ struct Attention {
   using C = Compute<T>;
 
   // One query: a single pass over the keys. The sums are rescaled whenever a larger score appears.
-  static void query(const OpContext& c, const T* q, int32_t key_offset, int32_t value_offset, KeyRange range, const Mask<T>& mask, T* y) noexcept {
+  static void query(const OpContext& c, const T* q, int32_t key_offset, int32_t value_offset, KeyRange range, const Mask<T>& mask,
+                    T* y) noexcept {
     const Attrs& a = c.attrs<Attrs>();
     const Tensor &k = c.input(1), &v = c.input(2);
     const int32_t depth = k.dim(3), width = v.dim(3);

@@ -27,7 +27,7 @@ inline constexpr auto kAttrs = std::make_tuple(
     attr("softcap", &Attrs::softcap, "bounds the products to softcap * tanh(product / softcap) before the mask; 0: not"),
     attr("is_causal", &Attrs::is_causal, "1: query i attends to keys 0 .. i + offset only"),
     attr("cached", &Attrs::cached,
-         "position of query 0 among the keys (the offset): 0: 0; 1: T - S, queries are the last of the keys. With `lengths`: lengths[b] - S"),
+         "the offset, place of query 0 among the keys: 0: 0; 1: T - S, queries are the last keys. With `lengths` it is lengths[b] - S"),
     attr("left_window", &Attrs::left_window, "keys more than this many positions before the query are left out; -1: none"),
     attr("right_window", &Attrs::right_window, "keys more than this many positions after the query are left out; -1: none"));
 

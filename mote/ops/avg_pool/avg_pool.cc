@@ -1,5 +1,7 @@
 #include "mote/ops/avg_pool/avg_pool.h"
 
+#include "mote/ops/common/long_sum.h"
+
 namespace mote::ops::avg_pool {
 namespace {
 
@@ -17,9 +19,9 @@ struct AvgPool {
       const int32_t valid = walk.valid_taps();
       const int32_t divisor = a.divisor_override != 0 ? a.divisor_override : a.count_include_pad != 0 ? walk.padded_taps() : valid;
       for (int32_t i = 0; i < channels; ++i) {
-        C sum = 0;
-        walk.taps([&](const Tap& t) { sum += static_cast<C>(x.at<const T>(walk.input_offset(*x.desc, t))[i]); });
-        out[i] = static_cast<T>(valid > 0 ? sum / static_cast<C>(divisor) : C(0));
+        LongSum<C> sum;
+        walk.taps([&](const Tap& t) { sum.add(x.at<const T>(walk.input_offset(*x.desc, t))[i]); });
+        out[i] = static_cast<T>(valid > 0 ? sum.value() / static_cast<C>(divisor) : C(0));
       }
     }
     return Status::kOk;

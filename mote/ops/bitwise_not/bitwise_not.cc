@@ -5,14 +5,14 @@ namespace {
 
 struct BitwiseNot {
   template <class C>
-  C operator()(C x) const { return static_cast<C>(~x); }
+  C operator()(C x) const {
+    if constexpr (std::is_same_v<C, bool>) return !x;
+    else return static_cast<C>(~x);
+  }
 };
 
 }  // namespace
 
-KernelFn select(const OpContext& c) noexcept {
-  if (c.input(0).dtype() == DType::boolean) return pick_not<OpId::bitwise_not>();
-  return pick_unary<OpId::bitwise_not, BitwiseNot>(c, IntTypes{});
-}
+KernelFn select(const OpContext& c) noexcept { return pick_unary<OpId::bitwise_not, BitwiseNot>(c, Types{}); }
 
 }  // namespace mote::ops::bitwise_not

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "mote/ops/common/truth.h"
+#include "mote/ops/common/elementwise.h"
 
 namespace mote::ops::bitwise_not {
 

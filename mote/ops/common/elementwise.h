@@ -19,6 +19,14 @@ F make_function(const OpContext& c) noexcept {
   }
 }
 
+// An element as its compute type. Nobody vouches for the bytes of a bool tensor being 0 or 1, and nothing else may be loaded as
+// a bool: every byte but 0 is true.
+template <class T>
+Compute<T> load(const T* p) noexcept {
+  if constexpr (std::is_same_v<T, bool>) return *reinterpret_cast<const uint8_t*>(p) != 0;
+  else return static_cast<Compute<T>>(*p);
+}
+
 // F: `R operator()(C x) const` where C is the compute type (float for f16 and bf16). R is stored as bool when it is bool, as T otherwise.
 template <class F, class A, class T>
 struct UnaryKernel {
@@ -27,7 +35,7 @@ struct UnaryKernel {
   using Out = std::conditional_t<std::is_same_v<R, bool>, bool, T>;
 
   static void row(const F& f, const T* x, Out* y, int32_t n) noexcept {
-    for (int32_t i = 0; i < n; ++i) y[i] = static_cast<Out>(f(static_cast<C>(x[i])));
+    for (int32_t i = 0; i < n; ++i) y[i] = static_cast<Out>(f(load(x + i)));
   }
   static Status flat(const OpContext& c) noexcept {
     row(make_function<F, A>(c), c.input(0).as<const T>(), c.output(0).as<Out>(), c.output(0).count());
@@ -53,7 +61,7 @@ struct BinaryKernel {
     const F f = make_function<F, A>(c);
     const T *a = c.input(0).as<const T>(), *b = c.input(1).as<const T>();
     Out* y = c.output(0).as<Out>();
-    for (int32_t i = 0, n = c.output(0).count(); i < n; ++i) y[i] = static_cast<Out>(f(static_cast<C>(a[i]), static_cast<C>(b[i])));
+    for (int32_t i = 0, n = c.output(0).count(); i < n; ++i) y[i] = static_cast<Out>(f(load(a + i), load(b + i)));
     return Status::kOk;
   }
   static Status walk(const OpContext& c) noexcept {
@@ -63,7 +71,7 @@ struct BinaryKernel {
     while (w.next()) {
       const T *a = ta.at<const T>(w.offset[0]), *b = tb.at<const T>(w.offset[1]);
       Out* y = ty.at<Out>(w.offset[2]);
-      for (int32_t i = 0; i < w.length; ++i, a += w.step[0], b += w.step[1]) y[i] = static_cast<Out>(f(static_cast<C>(*a), static_cast<C>(*b)));
+      for (int32_t i = 0; i < w.length; ++i, a += w.step[0], b += w.step[1]) y[i] = static_cast<Out>(f(load(a), load(b)));
     }
     return Status::kOk;
   }
@@ -97,10 +105,10 @@ KernelFn pick_binary(const OpContext& c, TypeList<Ts...>) noexcept {
   return fn;
 }
 
-// infer() of unary operators: the input's shape, its type (or bool).
-inline Status infer_unary(const InferContext& c, DTypeMask types) noexcept {
+// infer() of unary operators: the input's shape, and its type or `result` when given.
+inline Status infer_unary(const InferContext& c, DTypeMask types, DType result = DType::kNone) noexcept {
   MOTE_TRY(c.require(0, types));
-  c.same_as(0, 0, c.in(0).dtype);
+  c.same_as(0, 0, result == DType::kNone ? c.in(0).dtype : result);
   return Status::kOk;
 }
 

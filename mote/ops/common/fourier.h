@@ -11,7 +11,9 @@ struct Complex {
   C re, im;
 };
 template <class C>
-Complex<C> operator*(const Complex<C>& a, const Complex<C>& b) noexcept { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+Complex<C> operator*(const Complex<C>& a, const Complex<C>& b) noexcept {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
 
 constexpr int64_t kMaxFourier = 1 << 24;  // points; keeps the working memory below 32 bits
 

@@ -7,26 +7,9 @@
 
 #include "mote/ops/common/axes_walk.h"
 #include "mote/ops/common/linear.h"
+#include "mote/ops/common/long_sum.h"
 
 namespace mote::ops {
-
-// Adds many numbers: in blocks, so that the error does not grow with their count.
-template <class C>
-class BlockSum {
- public:
-  void add(C v) {
-    block_ += v;
-    if (++in_block_ < 256) return;
-    total_ += block_;
-    block_ = 0;
-    in_block_ = 0;
-  }
-  C total() const { return total_ + block_; }
-
- private:
-  C total_ = 0, block_ = 0;
-  int32_t in_block_ = 0;
-};
 
 // Operands under one rank: broadcast ones have strides of 0. Absent ones have no data.
 struct NormOperands {
@@ -56,16 +39,16 @@ void normalize_slices(const NormOperands& o, uint32_t inner, bool centre, const 
   AxesWalk<6> outer(o.x.desc, ~inner, {&o.x.desc, &o.y.desc, &o.scale.desc, &o.bias.desc, &o.mean.desc, &o.inverse.desc});
   while (outer.next()) {
     const int32_t* base = outer.offset;
-    BlockSum<C> sum, squares;
+    LongSum<C> sum, squares;
     int32_t count = 0;
     for (AxesWalk<1> w(o.x.desc, inner, {&o.x.desc}); w.next(); ++count) sum.add(centre ? value(o.x, base[0] + w.offset[0]) : C(0));
     const C divisor = static_cast<C>(count > 0 ? count : 1);
-    const C mean = sum.total() / divisor;
+    const C mean = sum.value() / divisor;
     for (AxesWalk<1> w(o.x.desc, inner, {&o.x.desc}); w.next();) {
       const C v = value(o.x, base[0] + w.offset[0]) - mean;
-      squares.add(v * v);
+      squares.add_square(v);
     }
-    const C inverse = factor(squares.total() / divisor);
+    const C inverse = factor(squares.value() / divisor);
     if (o.mean.data != nullptr) *o.mean.at<C>(base[4]) = mean;
     if (o.inverse.data != nullptr) *o.inverse.at<C>(base[5]) = inverse;
     AxesWalk<4> w(o.x.desc, inner, {&o.x.desc, &o.y.desc, &o.scale.desc, &o.bias.desc});

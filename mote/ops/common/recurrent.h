@@ -13,10 +13,10 @@ namespace mote::ops {
 
 // Activations of gates: those of Activation, and these. Values are part of the program format.
 enum GateActivation : int32_t {
-  kGateAffine = 32,         // a * x + b
-  kGateThresholded = 33,    // x where x >= a, else 0
-  kGateScaledTanh = 34,     // a * tanh(b * x)
-  kGateSoftsign = 35,       // x / (1 + |x|)
+  kGateAffine = 32,       // a * x + b
+  kGateThresholded = 33,  // x where x >= a, else 0
+  kGateScaledTanh = 34,   // a * tanh(b * x)
+  kGateSoftsign = 35,     // x / (1 + |x|)
 };
 constexpr const char* kGateActivationDoc =
     "as in conv (2 relu, 4 leaky relu, 5 sigmoid, 6 tanh, 11 hard sigmoid, 12 elu, 13 softplus) and 32 affine, 33 thresholded relu, "
@@ -137,7 +137,9 @@ class GateMap {
   GateMap(const OpContext& c, const RecurrentShape& s) : c_(c), w_(c.input(1)), r_(c.input(2)), s_(s), rows_(w_.dim(1)) {}
   C of_input(int32_t d, int32_t row, const T* x) const noexcept { return dot(w_, d, row, x, s_.input) + bias(d, row); }
   C of_state(int32_t d, int32_t row, const C* h) const noexcept { return dot(r_, d, row, h, s_.out) + bias(d, rows_ + row); }
-  C bias(int32_t d, int32_t i) const noexcept { return c_.has_input(3) ? C(c_.input(3).template at<const T>(d * c_.input(3).stride(0))[i]) : C(0); }
+  C bias(int32_t d, int32_t i) const noexcept {
+    return c_.has_input(3) ? C(c_.input(3).template at<const T>(d * c_.input(3).stride(0))[i]) : C(0);
+  }
 
  private:
   template <class V>
@@ -170,7 +172,8 @@ Status run_recurrent(const OpContext& c, const RecurrentShape& s, int32_t layout
         if (valid) cell.step(d, x.at<const T>(layout != 0 ? b * x.stride(0) + t * x.stride(1) : t * x.stride(0) + b * x.stride(1)));
         if (!c.has_output(0)) continue;
         const Tensor& y = c.output(0);
-        T* out = y.at<T>(layout != 0 ? b * y.stride(0) + t * y.stride(1) + d * y.stride(2) : t * y.stride(0) + d * y.stride(1) + b * y.stride(2));
+        T* out = y.at<T>(layout != 0 ? b * y.stride(0) + t * y.stride(1) + d * y.stride(2)
+                                     : t * y.stride(0) + d * y.stride(1) + b * y.stride(2));
         for (int32_t k = 0; k < s.out; ++k) out[k] = valid ? static_cast<T>(cell.h[k]) : T(0.0f);
       }
       cell.finish(d, b);

@@ -35,7 +35,8 @@ float overlap(const Box& a, const Box& b) noexcept {
 
 class PostProcess {
  public:
-  explicit PostProcess(const OpContext& c) noexcept : c_(c), a_(c.attrs<Attrs>()), count_(c.input(0).dim(1)), offset_(c.input(1).dim(2) - a_.num_classes) {
+  explicit PostProcess(const OpContext& c) noexcept
+      : c_(c), a_(c.attrs<Attrs>()), count_(c.input(0).dim(1)), offset_(c.input(1).dim(2) - a_.num_classes) {
     boxes_ = reinterpret_cast<Box*>(c.scratch.data);
     scores_ = reinterpret_cast<float*>(boxes_ + count_);
     order_ = reinterpret_cast<int32_t*>(scores_ + count_);
@@ -45,7 +46,8 @@ class PostProcess {
 
   Status run() noexcept {
     for (int32_t i = 0; i < count_; ++i) {
-      boxes_[i] = decode(a_, c_.input(0).at<const float>(i * c_.input(0).stride(1)), c_.input(2).at<const float>(i * c_.input(2).stride(0)));
+      boxes_[i] =
+          decode(a_, c_.input(0).at<const float>(i * c_.input(0).stride(1)), c_.input(2).at<const float>(i * c_.input(2).stride(0)));
       if (boxes_[i].ymin > boxes_[i].ymax || boxes_[i].xmin > boxes_[i].xmax) return {Status::kInvalidArgument, Why::kValue};
     }
     for (int32_t i = 0; i < c_.output(1).dim(1); ++i) write(i, {0, 0, 0, 0}, 0, 0);
@@ -138,7 +140,8 @@ struct Kernel {
 }  // namespace
 
 Scratch scratch(const OpContext& c) noexcept {
-  const uint64_t words = PostProcess::scratch_words(static_cast<uint64_t>(c.input(0).dim(1)), static_cast<uint64_t>(c.attrs<Attrs>().max_detections));
+  const uint64_t words =
+      PostProcess::scratch_words(static_cast<uint64_t>(c.input(0).dim(1)), static_cast<uint64_t>(c.attrs<Attrs>().max_detections));
   return scratch_numbers(words, DType::f32);
 }
 KernelFn select(const OpContext& c) noexcept { return pick<OpId::detection_postprocess, Kernel>(c.input(0).dtype(), Types{}); }

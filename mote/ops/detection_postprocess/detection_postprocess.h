@@ -22,13 +22,14 @@ struct Attrs {
 };
 using Types = TypeList<float>;
 Scratch scratch(const OpContext& c) noexcept;
-inline constexpr OpInfo kInfo =
-    OpInfo("Turns the box encodings and class scores of a single-shot detector into detections, as TFLite_Detection_PostProcess does; unused rows are 0.")
-        .signature("encodings, scores, anchors -> boxes, classes, scores, count")
-        .inputs(3)
-        .outputs(4)
-        .types(mask_of_list(Types{}))
-        .scratch(&scratch);
+inline constexpr OpInfo kInfo = OpInfo(
+                                    "Turns the box encodings and class scores of a single-shot detector into detections, as "
+                                    "TFLite_Detection_PostProcess does; unused rows are 0.")
+                                    .signature("encodings, scores, anchors -> boxes, classes, scores, count")
+                                    .inputs(3)
+                                    .outputs(4)
+                                    .types(mask_of_list(Types{}))
+                                    .scratch(&scratch);
 inline constexpr auto kAttrs = std::make_tuple(
     attr("max_detections", &Attrs::max_detections, "boxes that are kept at most"),
     attr("max_classes_per_detection", &Attrs::max_classes_per_detection, "classes given for each box; fast suppression only"),
@@ -37,8 +38,9 @@ inline constexpr auto kAttrs = std::make_tuple(
     attr("num_classes", &Attrs::num_classes, "classes without background; scores may have one column more, in front"),
     attr("nms_score_threshold", &Attrs::nms_score_threshold, "scores below it do not count"),
     attr("nms_iou_threshold", &Attrs::nms_iou_threshold, "overlap above which a box is dropped, in (0, 1]"),
-    attr("y_scale", &Attrs::y_scale, "divisor of the encoded y centre"), attr("x_scale", &Attrs::x_scale, "divisor of the encoded x centre"),
-    attr("h_scale", &Attrs::h_scale, "divisor of the encoded height"), attr("w_scale", &Attrs::w_scale, "divisor of the encoded width"));
+    attr("y_scale", &Attrs::y_scale, "divisor of the encoded y centre"),
+    attr("x_scale", &Attrs::x_scale, "divisor of the encoded x centre"), attr("h_scale", &Attrs::h_scale, "divisor of the encoded height"),
+    attr("w_scale", &Attrs::w_scale, "divisor of the encoded width"));
 
 // encodings (1, N, 4 or more) as y x h w, scores (1, N, classes), anchors (N, 4) as y x h w
 // -> boxes (1, M, 4) as ymin xmin ymax xmax, classes (1, M), scores (1, M), count (1); M = max_detections * max_classes_per_detection.

@@ -8,7 +8,8 @@ namespace {
 
 using ops::detection_postprocess::Attrs;
 
-// Six boxes of size 1: 0, 1, 2 lie on each other more or less, 3 far below, 4 nearly on 3, 5 further below. Scores have a background column.
+// Six boxes of size 1: 0, 1, 2 lie on each other more or less, 3 far below, 4 nearly on 3, 5 further below. Scores have a background
+// column.
 const std::vector<double> kCodes = {0, 0, 0, 0, 0, 1, 0, 0, 0, -1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0};
 const std::vector<double> kAnchors = {0.5, 0.5, 1, 1, 0.5, 0.5, 1, 1, 0.5, 0.5, 1, 1, 0.5, 10.5, 1, 1, 0.5, 10.5, 1, 1, 0.5, 100.5, 1, 1};
 const std::vector<double> kScores = {0, .9, .8, 0, .75, .72, 0, .6, .5, 0, .93, .95, 0, .5, .4, 0, .3, .2};
@@ -67,8 +68,9 @@ TEST(OpDetectionPostprocess, RegularSuppressionRunsWithinEachClass) {
 TEST(OpDetectionPostprocess, DecodesByAnchorsAndScales) {
   using namespace detection_postprocess_case;
   Attrs a{1, 1, 1, 0, 1, 0, 0.5f, 10, 5, 4, 2};
-  const auto r = run(OpId::detection_postprocess, a,
-                     {Array::of<float>({1, 1, 5}, {1, 2, 0.5, -0.5, 77}), Array::of<float>({1, 1, 1}, {0.5}), Array::of<float>({1, 4}, {3, 4, 2, 6})}, 4);
+  const auto r = run(
+      OpId::detection_postprocess, a,
+      {Array::of<float>({1, 1, 5}, {1, 2, 0.5, -0.5, 77}), Array::of<float>({1, 1, 1}, {0.5}), Array::of<float>({1, 4}, {3, 4, 2, 6})}, 4);
   ASSERT_TRUE(r.ok()) << r.message();
   const double y = 3 + 1 / 10.0 * 2, x = 4 + 2 / 5.0 * 6, h = std::exp(0.5 / 4) * 2 / 2, w = std::exp(-0.5 / 2) * 6 / 2;
   expect_values(r.outputs[0], {y - h, x - w, y + h, x + w});
@@ -77,7 +79,8 @@ TEST(OpDetectionPostprocess, DecodesByAnchorsAndScales) {
 TEST(OpDetectionPostprocess, EmptyNanAndTies) {
   using namespace detection_postprocess_case;
   for (int regular : {0, 1}) {
-    auto r = run(OpId::detection_postprocess, attrs(regular), {Array(DType::f32, {1, 0, 4}), Array(DType::f32, {1, 0, 2}), Array(DType::f32, {0, 4})}, 4);
+    auto r = run(OpId::detection_postprocess, attrs(regular),
+                 {Array(DType::f32, {1, 0, 4}), Array(DType::f32, {1, 0, 2}), Array(DType::f32, {0, 4})}, 4);
     ASSERT_TRUE(r.ok()) << r.message();
     expect_values(r.outputs[3], {0});
     r = run(OpId::detection_postprocess, attrs(regular), operands(std::vector<double>(18, NAN)), 4);

@@ -14,16 +14,18 @@ struct Attrs {
 };
 using Types = FloatTypes;
 Scratch scratch(const OpContext& c) noexcept;
-inline constexpr OpInfo kInfo = OpInfo("Takes the discrete Fourier transform along one axis; the last dimension holds real and imaginary parts.")
-                                    .signature("x -> y")
-                                    .types(mask_of_list(Types{}))
-                                    .scratch(&scratch)
-                                    .onnx("DFT");
+inline constexpr OpInfo kInfo =
+    OpInfo("Takes the discrete Fourier transform along one axis; the last dimension holds real and imaginary parts.")
+        .signature("x -> y")
+        .types(mask_of_list(Types{}))
+        .scratch(&scratch)
+        .onnx("DFT");
 inline constexpr auto kAttrs = std::make_tuple(
     attr("axis", &Attrs::axis, "axis to transform, not the last; negative counts from the end"),
     attr("inverse", &Attrs::inverse, "1: the inverse transform, divided by the length"),
     attr("onesided", &Attrs::onesided, "1: only length/2 + 1 frequencies come out (forward) or go in (inverse; a real signal comes out)"),
-    attr("length", &Attrs::length, "points of the transform, at most 2^24; x is cut or padded with zeros; 0: as x has (onesided inverse: 2 * (size - 1))"));
+    attr("length", &Attrs::length,
+         "points of the transform, at most 2^24; x is cut or padded with zeros; 0: as x has (onesided inverse: 2 * (size - 1))"));
 
 // Points of the transform of an axis of `size`.
 inline int64_t points(const Attrs& a, int32_t size) noexcept {

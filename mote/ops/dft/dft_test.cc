@@ -50,7 +50,8 @@ TEST(OpDft, EveryTypeLengthAndSide) {
             const auto r = run(OpId::dft, a, {x});
             ASSERT_TRUE(r.ok()) << r.message();
             expect_shape(r.outputs[0], {2, mode == 1 ? n / 2 + 1 : n, mode == 3 ? 1 : 2});
-            expect_oracle(r.outputs[0], [&](const Shape& at) { return oracle(a, x, 1, n, at); }, 12);
+            expect_oracle(
+                r.outputs[0], [&](const Shape& at) { return oracle(a, x, 1, n, at); }, 12);
           }
   }
 }
@@ -61,18 +62,23 @@ TEST(OpDft, EveryAxis) {
   for (int axis = 0; axis < 3; ++axis) {
     const auto r = run(OpId::dft, Attrs{axis - 4, 0, 0, 0}, {x});
     ASSERT_TRUE(r.ok()) << r.message();
-    expect_oracle(r.outputs[0], [&](const Shape& at) { return oracle({}, x, axis, x.shape()[axis], at); }, 8);
+    expect_oracle(
+        r.outputs[0], [&](const Shape& at) { return oracle({}, x, axis, x.shape()[axis], at); }, 8);
   }
 }
 
 TEST(OpDft, AgreesWithOnnx) {
   auto r = run(OpId::dft, ops::dft::Attrs{-2, 1, 1, 0}, {pattern(DType::f32, {2, 5, 2}, 1)});
   ASSERT_TRUE(r.ok()) << r.message();
-  expect_values(r.outputs[0], {0.25, 0.541053414, 0.125, 0.0928300619, 0, -0.166053385, -0.125, -0.967830062, 0.28125, 0.7673859, -0.28125, -0.2048859,
-     0.40625, -0.2048859, -0.53125, 0.7673859}, 2e-6);
+  expect_values(r.outputs[0],
+                {0.25, 0.541053414, 0.125, 0.0928300619, 0, -0.166053385, -0.125, -0.967830062, 0.28125, 0.7673859, -0.28125, -0.2048859,
+                 0.40625, -0.2048859, -0.53125, 0.7673859},
+                2e-6);
   r = run(OpId::dft, ops::dft::Attrs{1, 0, 1, 7}, {pattern(DType::f32, {2, 5, 1}, 1)});
-  expect_values(r.outputs[0], {0, 0, 1.81144583, -0.413450688, -1.36314368, -2.83059692, -1.32330215, 1.05529821, -1.75, 0, -0.715734184, -0.0668134391,
-     -0.460291594, 0.251399517, -2.32397413, -2.46116519}, 2e-6);
+  expect_values(r.outputs[0],
+                {0, 0, 1.81144583, -0.413450688, -1.36314368, -2.83059692, -1.32330215, 1.05529821, -1.75, 0, -0.715734184, -0.0668134391,
+                 -0.460291594, 0.251399517, -2.32397413, -2.46116519},
+                2e-6);
 }
 
 TEST(OpDft, EmptyNanAndRefused) {

@@ -14,11 +14,12 @@ struct Attrs {
   int32_t align_corners = 0;
 };
 using Types = FloatTypes;
-inline constexpr OpInfo kInfo = OpInfo("Samples a channels-last image or volume at the places a grid gives, from -1 to 1 in each dimension.")
-                                    .signature("x, grid -> y")
-                                    .inputs(2)
-                                    .types(mask_of_list(Types{}))
-                                    .onnx("GridSample");
+inline constexpr OpInfo kInfo =
+    OpInfo("Samples a channels-last image or volume at the places a grid gives, from -1 to 1 in each dimension.")
+        .signature("x, grid -> y")
+        .inputs(2)
+        .types(mask_of_list(Types{}))
+        .onnx("GridSample");
 inline constexpr auto kAttrs = std::make_tuple(
     attr("mode", &Attrs::mode, "0 linear, 1 nearest (ties to even), 2 cubic"),
     attr("padding", &Attrs::padding, "outside of x: 0 zeros, 1 the border, 2 reflection"),

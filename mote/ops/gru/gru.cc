@@ -46,7 +46,9 @@ struct Gru {
 
 }  // namespace
 
-Scratch scratch(const OpContext& c) noexcept { return scratch_numbers(static_cast<uint64_t>(c.input(1).dim(1)) / 3 * 4, c.input(0).dtype()); }
+Scratch scratch(const OpContext& c) noexcept {
+  return scratch_numbers(static_cast<uint64_t>(c.input(1).dim(1)) / 3 * 4, c.input(0).dtype());
+}
 KernelFn select(const OpContext& c) noexcept { return pick<OpId::gru, Gru>(c.input(0).dtype(), Types{}); }
 
 }  // namespace mote::ops::gru

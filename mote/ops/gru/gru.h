@@ -26,7 +26,8 @@ inline constexpr OpInfo kInfo = OpInfo("Runs a gated recurrent unit over a seque
 inline constexpr auto kAttrs = std::make_tuple(
     attr("hidden", &Attrs::hidden, "units H; 0: as w says"), attr("direction", &Attrs::direction, "0 forward, 1 reverse, 2 both"),
     attr("layout", &Attrs::layout, "0: time first, 1: batch first"),
-    attr("linear_before_reset", &Attrs::linear_before_reset, "0: the reset gate scales h before the product with r, 1: the product and its bias (PyTorch)"),
+    attr("linear_before_reset", &Attrs::linear_before_reset,
+         "0: the reset gate scales h before the product with r, 1: the product and its bias (PyTorch)"),
     attr("clip", &Attrs::clip, "bounds what enters the activations to [-clip, clip]; 0: not"),
     attr("activations", &Attrs::activations, "of update and reset, then of new; kinds as in rnn; the second direction's follow"),
     attr("alpha", &Attrs::alpha, "first parameter of each activation"), attr("beta", &Attrs::beta, "second parameter of each activation"));

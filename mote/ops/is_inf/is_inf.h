@@ -1,6 +1,6 @@
 #pragma once
 
-#include "mote/ops/common/truth.h"
+#include "mote/ops/common/elementwise.h"
 
 namespace mote::ops::is_inf {
 
@@ -22,7 +22,7 @@ inline constexpr auto kAttrs =
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   if (a.detect_negative != 0 && a.detect_negative != 1) return c.reject(Why::kAttribute, 1, a.detect_negative);
   if (a.detect_positive != 0 && a.detect_positive != 1) return c.reject(Why::kAttribute, 1, a.detect_positive);
-  return infer_question(c, kInfo.types_);
+  return infer_unary(c, kInfo.types_, DType::boolean);
 }
 KernelFn select(const OpContext& c) noexcept;
 

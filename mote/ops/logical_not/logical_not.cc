@@ -1,10 +1,15 @@
 #include "mote/ops/logical_not/logical_not.h"
 
 namespace mote::ops::logical_not {
+namespace {
 
-KernelFn select(const OpContext& c) noexcept {
-  if (c.input(0).dtype() == DType::boolean) return pick_not<OpId::logical_not>();
-  return pick_unary<OpId::logical_not, IsZero>(c, NumberTypes{});
-}
+struct IsZero {
+  template <class C>
+  bool operator()(C x) const { return x == C(0); }
+};
+
+}  // namespace
+
+KernelFn select(const OpContext& c) noexcept { return pick_unary<OpId::logical_not, IsZero>(c, Types{}); }
 
 }  // namespace mote::ops::logical_not

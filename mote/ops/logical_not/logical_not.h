@@ -1,6 +1,6 @@
 #pragma once
 
-#include "mote/ops/common/truth.h"
+#include "mote/ops/common/elementwise.h"
 
 namespace mote::ops::logical_not {
 
@@ -14,7 +14,7 @@ inline constexpr OpInfo kInfo = OpInfo("Tells which elements are zero or false; 
                                     .onnx("Not");
 inline constexpr auto kAttrs = std::make_tuple();
 
-inline Status infer(const Attrs&, const InferContext& c) noexcept { return infer_question(c, kInfo.types_); }
+inline Status infer(const Attrs&, const InferContext& c) noexcept { return infer_unary(c, kInfo.types_, DType::boolean); }
 KernelFn select(const OpContext& c) noexcept;
 
 }  // namespace mote::ops::logical_not

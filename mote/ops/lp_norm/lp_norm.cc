@@ -28,12 +28,12 @@ struct LpNorm {
     while (n > 0 && walk.next()) {
       const T* in = x.at<const T>(walk.offset[0]);
       T* out = y.at<T>(walk.offset[1]);
-      BlockSum<C> sum;
+      LongSum<C> sum;
       for (int32_t i = 0; i < n; ++i) {
         const C v = std::fabs(static_cast<C>(line_at(in, i, walk.stride[0])));
         sum.add(p == 1 ? v : p == 2 ? v * v : std::pow(v, p));
       }
-      const C divisor = divisor_of(a, sum.total());
+      const C divisor = divisor_of(a, sum.value());
       for (int32_t i = 0; i < n; ++i) {
         const C v = line_at(in, i, walk.stride[0]);
         line_at(out, i, walk.stride[1]) = static_cast<T>(divisor == 0 ? C(0) : v / divisor);

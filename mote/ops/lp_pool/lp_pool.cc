@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "mote/ops/common/long_sum.h"
+
 namespace mote::ops::lp_pool {
 namespace {
 
@@ -18,12 +20,12 @@ struct LpPool {
     while (walk.next()) {
       T* out = y.at<T>(walk.output_offset(*y.desc));
       for (int32_t i = 0; i < channels; ++i) {
-        C sum = 0;
+        LongSum<C> sum;
         walk.taps([&](const Tap& t) {
           const C v = std::fabs(static_cast<C>(x.at<const T>(walk.input_offset(*x.desc, t))[i]));
-          sum += p == 1 ? v : p == 2 ? v * v : std::pow(v, p);
+          sum.add(p == 1 ? v : p == 2 ? v * v : std::pow(v, p));
         });
-        out[i] = static_cast<T>(p == 1 ? sum : p == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p));
+        out[i] = static_cast<T>(p == 1 ? sum.value() : p == 2 ? std::sqrt(sum.value()) : std::pow(sum.value(), 1 / p));
       }
     }
     return Status::kOk;

@@ -17,20 +17,22 @@ struct Attrs {
 };
 using Types = FloatTypes;
 Scratch scratch(const OpContext& c) noexcept;
-inline constexpr OpInfo kInfo = OpInfo("Runs a long short-term memory layer over a sequence; gates lie in the order input, output, forget, cell (iofc).")
-                                    .signature("x, w, r, b?, lengths?, h0?, c0?, peephole?, projection? -> y?, y_h, y_c")
-                                    .inputs(3, 9)
-                                    .outputs(1, 3)
-                                    .types(mask_of_list(Types{}))
-                                    .scratch(&scratch)
-                                    .onnx("LSTM");
+inline constexpr OpInfo kInfo =
+    OpInfo("Runs a long short-term memory layer over a sequence; gates lie in the order input, output, forget, cell (iofc).")
+        .signature("x, w, r, b?, lengths?, h0?, c0?, peephole?, projection? -> y?, y_h, y_c")
+        .inputs(3, 9)
+        .outputs(1, 3)
+        .types(mask_of_list(Types{}))
+        .scratch(&scratch)
+        .onnx("LSTM");
 inline constexpr auto kAttrs = std::make_tuple(
     attr("hidden", &Attrs::hidden, "units H; 0: as w says"), attr("direction", &Attrs::direction, "0 forward, 1 reverse, 2 both"),
     attr("layout", &Attrs::layout, "0: time first, 1: batch first"),
     attr("input_forget", &Attrs::input_forget, "1: the forget gate is 1 - input gate"),
     attr("clip", &Attrs::clip, "bounds what enters the activations to [-clip, clip]; 0: not"),
     attr("cell_clip", &Attrs::cell_clip, "bounds the cell state itself to [-cell_clip, cell_clip]; 0: not"),
-    attr("activations", &Attrs::activations, "of the gates, of the cell's input, of the output; kinds as in rnn; the second direction's follow"),
+    attr("activations", &Attrs::activations,
+         "of the gates, of the cell's input, of the output; kinds as in rnn; the second direction's follow"),
     attr("alpha", &Attrs::alpha, "first parameter of each activation"), attr("beta", &Attrs::beta, "second parameter of each activation"));
 
 // Beside what recurrent.h says: c0 (D, B, H), peephole (D, 3*H) in the order iof, projection (D, O, H): h = projection * h.

@@ -112,8 +112,11 @@ TEST(OpMatmul, NanAndInfinitySpread) {
 TEST(OpMatmul, EveryWeightTypeLayoutAndGrouping) {
   using namespace matmul_case;
   for (const WeightCase& form : weight_cases()) {
-    for (const auto& [n_count, k_count, group] :
-         {std::tuple{5, 9, 0}, {19, 8, 0}, {5, 9, 4}, {19, 16, 8}, {3, 4, 100}, {4, 0, 0}, {0, 4, 2}}) {
+    struct Sizes {
+      int32_t n, k, group;
+    };
+    for (const Sizes t : {Sizes{5, 9, 0}, {19, 8, 0}, {5, 9, 4}, {19, 16, 8}, {3, 4, 100}, {4, 0, 0}, {0, 4, 2}}) {
+      const int32_t n_count = t.n, k_count = t.k, group = t.group;
       SCOPED_TRACE(std::string(dtype_name(form.type)) + " group " + std::to_string(group));
       const int32_t size = group > 0 ? group : std::max(1, k_count);
       Attrs attrs;

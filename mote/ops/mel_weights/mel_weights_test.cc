@@ -8,8 +8,8 @@ TEST(OpMelWeights, AgreesWithOnnx) {
   const auto r = run(OpId::mel_weights, ops::mel_weights::Attrs{5, 16, 8000, 20, 3800}, {});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_shape(r.outputs[0], {9, 5});
-  expect_values(r.outputs[0], {1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0.5, 0.5, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-     0, 0, 0, 0, 0, 0});
+  expect_values(r.outputs[0], {1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0.5, 0.5, 0, 0, 0,
+                               0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,   0,   0, 0});
 }
 
 TEST(OpMelWeights, BandsRiseToOneAndFall) {

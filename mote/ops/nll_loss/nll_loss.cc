@@ -7,8 +7,9 @@ template <class T>
 struct NllLoss {
   static Status run(const OpContext& c) noexcept {
     using C = Compute<T>;
-    return class_loss<T>(c, c.attrs<Attrs>(), [](const T*, int32_t) {},
-                         [](int32_t k, const T* line, int32_t stride) { return static_cast<C>(line_at(line, k, stride)); });
+    return class_loss<T>(
+        c, c.attrs<Attrs>(), [](const T*, int32_t) {},
+        [](int32_t k, const T* line, int32_t stride) { return static_cast<C>(line_at(line, k, stride)); });
   }
 };
 

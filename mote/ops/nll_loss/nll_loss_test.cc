@@ -27,13 +27,17 @@ TEST(OpNllLoss, EveryTypeRankAndReduction) {
           };
           for_each_index(positions, [&](const Shape& at) { sum += loss(at); });
           expect_shape(r.outputs[0], reduction == 0 ? positions : Shape{});
-          expect_oracle(r.outputs[0], [&](const Shape& at) { return reduction == 0 ? loss(at) : reduction == 1 ? sum / weights : sum; }, 2);
+          expect_oracle(
+              r.outputs[0], [&](const Shape& at) { return reduction == 0   ? loss(at)
+                                                          : reduction == 1 ? sum / weights
+                                                                           : sum; }, 2);
         }
 }
 
 TEST(OpNllLoss, AgreesWithOnnx) {
-  const auto r = run(OpId::nll_loss, ops::nll_loss::Attrs{1, -1},
-                     {pattern(DType::f32, {2, 3, 4}, 1), Array::of<int32_t>({2, 4}, {0, 2, 1, -1, 2, -1, 0, 1}), Array::of<float>({3}, {0.5, 1.5, 2})});
+  const auto r = run(
+      OpId::nll_loss, ops::nll_loss::Attrs{1, -1},
+      {pattern(DType::f32, {2, 3, 4}, 1), Array::of<int32_t>({2, 4}, {0, 2, 1, -1, 2, -1, 0, 1}), Array::of<float>({3}, {0.5, 1.5, 2})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {0.171875});
 }
@@ -43,7 +47,8 @@ TEST(OpNllLoss, NothingToAverageAndNan) {
   expect_values(r.outputs[0], {NAN});
   r = run(OpId::nll_loss, ops::nll_loss::Attrs{2, -100}, {Array(DType::f32, {0, 3}), Array(DType::s32, {0})});
   expect_values(r.outputs[0], {0});
-  r = run(OpId::nll_loss, ops::nll_loss::Attrs{0, 1}, {Array::of<float>({3, 2}, {NAN, 1, INFINITY, 1, NAN, NAN}), Array::of<int64_t>({3}, {0, 0, 1})});
+  r = run(OpId::nll_loss, ops::nll_loss::Attrs{0, 1},
+          {Array::of<float>({3, 2}, {NAN, 1, INFINITY, 1, NAN, NAN}), Array::of<int64_t>({3}, {0, 0, 1})});
   expect_values(r.outputs[0], {NAN, -INFINITY, 0});
 }
 

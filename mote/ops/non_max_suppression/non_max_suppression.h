@@ -24,7 +24,8 @@ inline constexpr OpInfo kInfo =
         .scratch(&scratch)
         .onnx("NonMaxSuppression");
 inline constexpr auto kAttrs = std::make_tuple(
-    attr("max_per_class", &Attrs::max_per_class, "boxes picked per class of an image at most; negative: all. The input of this name goes before"),
+    attr("max_per_class", &Attrs::max_per_class,
+         "boxes picked per class of an image at most; negative: all. The input of this name goes before"),
     attr("iou_threshold", &Attrs::iou_threshold, "overlap (intersection over union) above which a box is dropped; the input goes before"),
     attr("score_threshold", &Attrs::score_threshold, "only scores above it count; -inf: all but NaN. The input goes before"),
     attr("center_point_box", &Attrs::center_point_box, "0: boxes are two opposite corners y1 x1 y2 x2, 1: x_centre y_centre width height"));

@@ -20,14 +20,18 @@ RunResult pick(const Attrs& a, const std::vector<Array>& in, int bound = 100) {
 TEST(OpNonMaxSuppression, AgreesWithOnnxInEveryType) {
   using namespace non_max_suppression_case;
   for (DType type : types_of(ops::non_max_suppression::Types{})) {
-    const Array boxes = Array::from(type, {2, 8, 4}, {0.5, 0.75, 0.25, 0.5, 0.875, 0.875, 0.125, 0.25, 0, 0.5, 0, 0.5, 0.625, 0.25, 0.625, 0.625, 0, 0.5, 0.25, 0.375, 0.25,
-     0.75, 0.5, 0.125, 0.5, 0.75, 0.25, 0.25, 0.375, 0.875, 1, 0.625, 0.875, 0.875, 0.375, 0.125, 0.625, 0.5, 0.375, 0.25,
-     0.375, 0.5, 0.25, 0.25, 0.5, 0.875, 0.625, 0.25, 0.25, 0.5, 0.25, 0.25, 0.5, 0.125, 0.5, 0.375, 0.75, 0.75, 0.75, 0.75,
-     0.375, 0.625, 0.375, 0.625});
-    const Array scores = Array::from(type, {2, 2, 8}, {0.3125, 0.4375, 0.0625, 0.25, 1, 0.25, 0.6875, 0.625, 0.75, 0.5, 0.625, 0.0625, 0.0625, 0.1875, 0.125, 0.125, 0.125,
-     0.5625, 0.1875, 0.9375, 0.6875, 0.5625, 0.6875, 0.25, 0.9375, 0.8125, 0.75, 0.5, 0.8125, 0.75, 0.6875, 0.9375});
-    const std::vector<double> corner = {0, 0, 4, 0, 0, 6, 0, 0, 7, 0, 1, 0, 0, 1, 2, 0, 1, 1, 1, 0, 3, 1, 0, 4, 1, 0, 6, 1, 1, 0, 1, 1, 7, 1, 1, 1};
-    const std::vector<double> centre = {0, 0, 4, 0, 0, 6, 0, 0, 7, 0, 1, 0, 0, 1, 2, 0, 1, 1, 1, 0, 3, 1, 0, 4, 1, 0, 6, 1, 1, 0, 1, 1, 7, 1, 1, 1};
+    const Array boxes = Array::from(
+        type, {2, 8, 4}, {0.5,   0.75,  0.25,  0.5,   0.875, 0.875, 0.125, 0.25,  0,     0.5,  0,    0.5,  0.625, 0.25,  0.625, 0.625,
+                          0,     0.5,   0.25,  0.375, 0.25,  0.75,  0.5,   0.125, 0.5,   0.75, 0.25, 0.25, 0.375, 0.875, 1,     0.625,
+                          0.875, 0.875, 0.375, 0.125, 0.625, 0.5,   0.375, 0.25,  0.375, 0.5,  0.25, 0.25, 0.5,   0.875, 0.625, 0.25,
+                          0.25,  0.5,   0.25,  0.25,  0.5,   0.125, 0.5,   0.375, 0.75,  0.75, 0.75, 0.75, 0.375, 0.625, 0.375, 0.625});
+    const Array scores = Array::from(type, {2, 2, 8}, {0.3125, 0.4375, 0.0625, 0.25,   1,     0.25,  0.6875, 0.625,  0.75,   0.5,    0.625,
+                                                       0.0625, 0.0625, 0.1875, 0.125,  0.125, 0.125, 0.5625, 0.1875, 0.9375, 0.6875, 0.5625,
+                                                       0.6875, 0.25,   0.9375, 0.8125, 0.75,  0.5,   0.8125, 0.75,   0.6875, 0.9375});
+    const std::vector<double> corner = {0, 0, 4, 0, 0, 6, 0, 0, 7, 0, 1, 0, 0, 1, 2, 0, 1, 1,
+                                        1, 0, 3, 1, 0, 4, 1, 0, 6, 1, 1, 0, 1, 1, 7, 1, 1, 1};
+    const std::vector<double> centre = {0, 0, 4, 0, 0, 6, 0, 0, 7, 0, 1, 0, 0, 1, 2, 0, 1, 1,
+                                        1, 0, 3, 1, 0, 4, 1, 0, 6, 1, 1, 0, 1, 1, 7, 1, 1, 1};
     auto r = pick({3, 0.2f, 0.3f, 0}, {boxes, scores});
     ASSERT_TRUE(r.ok()) << r.message();
     expect_values(r.outputs[0], corner);
@@ -54,7 +58,8 @@ TEST(OpNonMaxSuppression, LimitsTiesAndOrder) {
 TEST(OpNonMaxSuppression, EmptyAndNan) {
   using namespace non_max_suppression_case;
   expect_shape(pick({5, 0.5f, 0, 0}, {Array(DType::f32, {1, 0, 4}), Array(DType::f32, {1, 2, 0})}).outputs[0], {0, 3});
-  const Array boxes = Array::of<float>({1, 3, 4}, {NAN, 0, 1, 1, 0, 0, INFINITY, 1, 0, 0, 1, 1}), scores = Array::of<float>({1, 1, 3}, {INFINITY, -INFINITY, NAN});
+  const Array boxes = Array::of<float>({1, 3, 4}, {NAN, 0, 1, 1, 0, 0, INFINITY, 1, 0, 0, 1, 1}),
+              scores = Array::of<float>({1, 1, 3}, {INFINITY, -INFINITY, NAN});
   const auto r = pick({5, 0.5f, -INFINITY, 0}, {boxes, scores});
   ASSERT_TRUE(r.ok());
   expect_values(r.outputs[0], {0, 0, 0, 0, 0, 1});

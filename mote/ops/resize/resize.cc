@@ -27,13 +27,15 @@ struct Resize {
   using S = Sum<T>;
 
   // One output element of every channel. strides: of the three spatial dimensions of x.
-  static void element(const Attrs& a, const Taps<F> (&taps)[3], const uint8_t* x, const int32_t (&strides)[3], T* y, int32_t channels, S* sums) noexcept {
+  static void element(const Attrs& a, const Taps<F> (&taps)[3], const uint8_t* x, const int32_t (&strides)[3], T* y, int32_t channels,
+                      S* sums) noexcept {
     if (taps[0].outside() || taps[1].outside() || taps[2].outside()) {
       for (int32_t c = 0; c < channels; ++c) y[c] = rounded<T>(S(a.extrapolation));
       return;
     }
     if (a.mode == kNearest) {
-      std::memcpy(y, x + taps[0].index(0) * strides[0] + taps[1].index(0) * strides[1] + taps[2].index(0) * strides[2], static_cast<size_t>(channels) * sizeof(T));
+      std::memcpy(y, x + taps[0].index(0) * strides[0] + taps[1].index(0) * strides[1] + taps[2].index(0) * strides[2],
+                  static_cast<size_t>(channels) * sizeof(T));
       return;
     }
     for (int32_t c = 0; c < channels; ++c) sums[c] = 0;
@@ -46,7 +48,8 @@ struct Resize {
         for (int64_t k = 0; k < taps[2].count; ++k) {
           const S w = static_cast<S>(w1 * taps[2].weight(k));
           if (w == 0) continue;
-          const T* from = reinterpret_cast<const T*>(x + taps[0].index(i) * strides[0] + taps[1].index(j) * strides[1] + taps[2].index(k) * strides[2]);
+          const T* from =
+              reinterpret_cast<const T*>(x + taps[0].index(i) * strides[0] + taps[1].index(j) * strides[1] + taps[2].index(k) * strides[2]);
           for (int32_t c = 0; c < channels; ++c) sums[c] += w * static_cast<S>(from[c]);
         }
       }

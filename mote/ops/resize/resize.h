@@ -8,7 +8,15 @@
 namespace mote::ops::resize {
 
 enum Mode : int32_t { kNearest, kLinear, kCubic };
-enum Coordinates : int32_t { kHalfPixel, kHalfPixelSymmetric, kPytorchHalfPixel, kAlignCorners, kAsymmetric, kHalfPixelForNearest, kCropAndResize };
+enum Coordinates : int32_t {
+  kHalfPixel,
+  kHalfPixelSymmetric,
+  kPytorchHalfPixel,
+  kAlignCorners,
+  kAsymmetric,
+  kHalfPixelForNearest,
+  kCropAndResize
+};
 enum NearestRule : int32_t { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
 
 struct Attrs {
@@ -36,15 +44,19 @@ inline constexpr OpInfo kInfo =
 inline constexpr auto kAttrs = std::make_tuple(
     attr("mode", &Attrs::mode, "0 nearest, 1 linear, 2 cubic"),
     attr("coordinates", &Attrs::coordinates,
-         "place of output element i in the input, in..: 0 half pixel (i + .5) / scale - .5; 1 half pixel symmetric; 2 half pixel, 0 where one "
-         "element comes out; 3 align corners i * (in - 1) / (out - 1); 4 asymmetric i / scale; 5 (i + .5) / scale, for nearest; 6 crop of roi"),
+         "place of output element i in the input: 0 half pixel (i + .5) / scale - .5; 1 half pixel symmetric; 2 half pixel, 0 where "
+         "one "
+         "element comes out; 3 align corners i * (in - 1) / (out - 1); 4 asymmetric i / scale; 5 (i + .5) / scale, for nearest; 6 crop of "
+         "roi"),
     attr("nearest", &Attrs::nearest, "how nearest rounds the place: 0 half down, 1 half up, 2 floor, 3 ceil"),
     attr("antialias", &Attrs::antialias, "1: linear and cubic widen their window when they shrink"),
-    attr("exclude_outside", &Attrs::exclude_outside, "0: the edge is repeated outside, 1: weights outside count 0, the others are scaled to sum 1"),
+    attr("exclude_outside", &Attrs::exclude_outside,
+         "0: the edge is repeated outside, 1: weights outside count 0, the others are scaled to sum 1"),
     attr("cubic_a", &Attrs::cubic_a, "parameter of the cubic kernel"),
     attr("extrapolation", &Attrs::extrapolation, "value of places outside the input, for coordinates 6"),
     attr("sizes", &Attrs::sizes, "size of each spatial dimension of y; 0: floor(in * scale). Input `sizes` goes before"),
-    attr("scales", &Attrs::scales, "scale of each spatial dimension in the coordinates, where places are divided by it; 0: places are multiplied by in / out"),
+    attr("scales", &Attrs::scales,
+         "scale of each spatial dimension in the coordinates, where places are divided by it; 0: places are multiplied by in / out"),
     attr("roi_start", &Attrs::roi_start, "start of the crop in each spatial dimension, 0 to 1 spans the input"),
     attr("roi_end", &Attrs::roi_end, "end of the crop in each spatial dimension"));
 

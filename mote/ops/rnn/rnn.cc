@@ -34,7 +34,9 @@ struct Rnn {
 
 }  // namespace
 
-Scratch scratch(const OpContext& c) noexcept { return scratch_numbers(uint64_t{2} * static_cast<uint32_t>(c.input(1).dim(1)), c.input(0).dtype()); }
+Scratch scratch(const OpContext& c) noexcept {
+  return scratch_numbers(uint64_t{2} * static_cast<uint32_t>(c.input(1).dim(1)), c.input(0).dtype());
+}
 KernelFn select(const OpContext& c) noexcept { return pick<OpId::rnn, Rnn>(c.input(0).dtype(), Types{}); }
 
 }  // namespace mote::ops::rnn

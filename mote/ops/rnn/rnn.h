@@ -25,8 +25,9 @@ inline constexpr OpInfo kInfo = OpInfo("Runs a simple recurrent layer, h = f(w x
 inline constexpr auto kAttrs = std::make_tuple(
     attr("hidden", &Attrs::hidden, "units H; 0: as w says"), attr("direction", &Attrs::direction, "0 forward, 1 reverse, 2 both"),
     attr("layout", &Attrs::layout, "0: time first, 1: batch first"),
-    attr("clip", &Attrs::clip, "bounds what enters the activation to [-clip, clip]; 0: not"), attr("activations", &Attrs::activations, kGateActivationDoc),
-    attr("alpha", &Attrs::alpha, "first parameter of each activation"), attr("beta", &Attrs::beta, "second parameter of each activation"));
+    attr("clip", &Attrs::clip, "bounds what enters the activation to [-clip, clip]; 0: not"),
+    attr("activations", &Attrs::activations, kGateActivationDoc), attr("alpha", &Attrs::alpha, "first parameter of each activation"),
+    attr("beta", &Attrs::beta, "second parameter of each activation"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   RecurrentShape s;

@@ -30,7 +30,8 @@ TEST(OpRnn, EveryTypeDirectionAndActivation) {
         attrs.direction = direction;
         attrs.clip = 1.5f;
         for (int i = 0; i < 2; ++i) attrs.activations[i] = k.kind, attrs.alpha[i] = 0.75f, attrs.beta[i] = 0.25f;
-        const Array x = Array::random(type, {steps, 2, 3}, 1, -1, 1), w = Array::random(type, {dirs, 4, 3}, 2, -1, 1), r = Array::random(type, {dirs, 4, 4}, 3, -1, 1);
+        const Array x = Array::random(type, {steps, 2, 3}, 1, -1, 1), w = Array::random(type, {dirs, 4, 3}, 2, -1, 1),
+                    r = Array::random(type, {dirs, 4, 4}, 3, -1, 1);
         const Array bias = Array::random(type, {dirs, 8}, 4, -1, 1);
         const auto got = run(OpId::rnn, attrs, {x, w, r, bias}, 2);
         ASSERT_TRUE(got.ok()) << got.message();
@@ -44,8 +45,11 @@ TEST(OpRnn, EveryTypeDirectionAndActivation) {
           return k.f(std::fmin(std::fmax(sum, -1.5), 1.5));
         };
         const double scale = k.kind == 33 ? 8 : 4;
-        expect_oracle(got.outputs[0], [&](const Shape& i) { return h(i[1], i[2], direction == 1 || i[1] == 1 ? steps - i[0] : i[0] + 1, i[3]); }, scale);
-        expect_oracle(got.outputs[1], [&](const Shape& i) { return h(i[0], i[1], steps, i[2]); }, scale);
+        expect_oracle(
+            got.outputs[0], [&](const Shape& i) { return h(i[1], i[2], direction == 1 || i[1] == 1 ? steps - i[0] : i[0] + 1, i[3]); },
+            scale);
+        expect_oracle(
+            got.outputs[1], [&](const Shape& i) { return h(i[0], i[1], steps, i[2]); }, scale);
       }
     }
   }
@@ -57,13 +61,17 @@ TEST(OpRnn, AgreesWithOnnx) {
   a.direction = 2;
   const auto r = run(OpId::rnn, a, {p({3, 2, 2}, 1), p({2, 3, 2}, 2), p({2, 3, 3}, 3), p({2, 6}, 4), Array::none(), p({2, 2, 3}, 5)}, 2);
   ASSERT_TRUE(r.ok()) << r.message();
-  expect_values(r.outputs[0], {-0.971872747, -0.915824533, -0.761594176, -0.915824533, 0.879826725, -0.975136697, 0.999725819, -0.138420761,
-     0.999873042, -0.988355696, 0.985270202, -0.969355404, 0.753584862, -0.871901035, -0.764006197, 0.98804903, -0.975726724,
-     0.967311263, -0.992889106, 0.977118313, -0.971003175, 0.990594447, -0.977627814, 0.971859574, -0.42968148, 0.696014225,
-     -0.551996231, -0.959954262, 0.998383939, -0.430574954, 0.968187213, -0.971872747, 0.948085248, -0.999408126, 0.893193364,
-     -0.964027584}, 3e-6);
-  expect_values(r.outputs[1], {-0.42968148, 0.696014225, -0.551996231, -0.959954262, 0.998383939, -0.430574954, 0.999725819, -0.138420761, 0.999873042,
-     -0.988355696, 0.985270202, -0.969355404}, 3e-6);
+  expect_values(
+      r.outputs[0],
+      {-0.971872747, -0.915824533, -0.761594176, -0.915824533, 0.879826725,  -0.975136697, 0.999725819,  -0.138420761, 0.999873042,
+       -0.988355696, 0.985270202,  -0.969355404, 0.753584862,  -0.871901035, -0.764006197, 0.98804903,   -0.975726724, 0.967311263,
+       -0.992889106, 0.977118313,  -0.971003175, 0.990594447,  -0.977627814, 0.971859574,  -0.42968148,  0.696014225,  -0.551996231,
+       -0.959954262, 0.998383939,  -0.430574954, 0.968187213,  -0.971872747, 0.948085248,  -0.999408126, 0.893193364,  -0.964027584},
+      3e-6);
+  expect_values(r.outputs[1],
+                {-0.42968148, 0.696014225, -0.551996231, -0.959954262, 0.998383939, -0.430574954, 0.999725819, -0.138420761, 0.999873042,
+                 -0.988355696, 0.985270202, -0.969355404},
+                3e-6);
 }
 
 TEST(OpRnn, ShortSequencesEndInZerosAndReverseFromTheirEnd) {
@@ -82,7 +90,8 @@ TEST(OpRnn, EmptyAndRefused) {
   const auto r = run(OpId::rnn, ops::rnn::Attrs{}, {Array(DType::f32, {2, 1, 2}), w, Array(DType::f32, {1, 0, 0})}, 2);
   ASSERT_TRUE(r.ok()) << r.message();
   expect_shape(r.outputs[0], {2, 1, 1, 0});
-  EXPECT_EQ(run(OpId::rnn, ops::rnn::Attrs{}, {Array(DType::f32, {2, 1, 2}), w, Array(DType::f32, {1, 0, 1})}, 2).status.why(), Why::kDimMismatch);
+  EXPECT_EQ(run(OpId::rnn, ops::rnn::Attrs{}, {Array(DType::f32, {2, 1, 2}), w, Array(DType::f32, {1, 0, 1})}, 2).status.why(),
+            Why::kDimMismatch);
   EXPECT_EQ(run(OpId::rnn, ops::rnn::Attrs{}, {Array(DType::f32, {2, 1, 2}), w}, 2).status.why(), Why::kInputMissing);
 }
 

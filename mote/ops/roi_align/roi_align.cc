@@ -20,7 +20,9 @@ struct Axis {
     // Float counts no further than this one by one; boxes so large are nonsense, and the bound keeps them harmless.
     if (samples == 0) samples = bin > 0 ? static_cast<int32_t>(std::fmin(std::ceil(bin), C(1 << 22))) : 0;
   }
-  C place(int32_t b, int32_t i) const noexcept { return start + static_cast<C>(b) * bin + (static_cast<C>(i) + C(0.5)) * bin / static_cast<C>(samples); }
+  C place(int32_t b, int32_t i) const noexcept {
+    return start + static_cast<C>(b) * bin + (static_cast<C>(i) + C(0.5)) * bin / static_cast<C>(samples);
+  }
   // The first sample of bin b that may lie at or after -1. Samples before it and past the end contribute nothing.
   int32_t first(int32_t b) const noexcept {
     const C skipped = (C(-1) - start - static_cast<C>(b) * bin) / bin * static_cast<C>(samples) - 3;
@@ -52,8 +54,9 @@ struct RoiAlign {
   using C = Compute<T>;
 
   static C corners(const T* const (&p)[4], const Pair<C>& y, const Pair<C>& x, int32_t channel, bool largest) noexcept {
-    const C v[4] = {y.low_weight * x.low_weight * static_cast<C>(p[0][channel]), y.low_weight * x.high_weight * static_cast<C>(p[1][channel]),
-                    y.high_weight * x.low_weight * static_cast<C>(p[2][channel]), y.high_weight * x.high_weight * static_cast<C>(p[3][channel])};
+    const C v[4] = {
+        y.low_weight * x.low_weight * static_cast<C>(p[0][channel]), y.low_weight * x.high_weight * static_cast<C>(p[1][channel]),
+        y.high_weight * x.low_weight * static_cast<C>(p[2][channel]), y.high_weight * x.high_weight * static_cast<C>(p[3][channel])};
     if (!largest) return v[0] + v[1] + v[2] + v[3];
     C best = v[0];
     for (int i = 1; i < 4; ++i) best = v[i] > best ? v[i] : best;
@@ -61,7 +64,8 @@ struct RoiAlign {
   }
 
   // One bin of one channel. The loops visit the samples inside x only; they are at most one element apart unless sampling_ratio says so.
-  static C pool(const Tensor& x, int32_t image, const Axis<C>& ys, const Axis<C>& xs, int32_t row, int32_t column, int32_t channel, bool largest) noexcept {
+  static C pool(const Tensor& x, int32_t image, const Axis<C>& ys, const Axis<C>& xs, int32_t row, int32_t column, int32_t channel,
+                bool largest) noexcept {
     C sum = 0, best = 0, seen = 0;
     for (int32_t i = ys.first(row); i < ys.samples; ++i) {
       const C v = ys.place(row, i);

@@ -22,12 +22,13 @@ inline constexpr OpInfo kInfo = OpInfo("Pools boxes of a feature map to one size
                                     .inputs(3)
                                     .types(mask_of_list(Types{}))
                                     .onnx("RoiAlign");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("out_height", &Attrs::out_height, "rows of bins"), attr("out_width", &Attrs::out_width, "columns of bins"),
-    attr("sampling_ratio", &Attrs::sampling_ratio, "samples per bin in each dimension, at most 1024; 0: as many as input elements, rounded up"),
-    attr("spatial_scale", &Attrs::spatial_scale, "factor from box coordinates to those of x"),
-    attr("mode", &Attrs::mode, "0 mean of the samples, 1 largest of their weighted corners (as ONNX has it)"),
-    attr("half_pixel", &Attrs::half_pixel, "1: boxes are shifted by -0.5; 0: not, and are at least 1 x 1"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("out_height", &Attrs::out_height, "rows of bins"), attr("out_width", &Attrs::out_width, "columns of bins"),
+                    attr("sampling_ratio", &Attrs::sampling_ratio,
+                         "samples per bin in each dimension, at most 1024; 0: as many as input elements, rounded up"),
+                    attr("spatial_scale", &Attrs::spatial_scale, "factor from box coordinates to those of x"),
+                    attr("mode", &Attrs::mode, "0 mean of the samples, 1 largest of their weighted corners (as ONNX has it)"),
+                    attr("half_pixel", &Attrs::half_pixel, "1: boxes are shifted by -0.5; 0: not, and are at least 1 x 1"));
 
 // x (N, H, W, C), boxes (R, 4) as x1 y1 x2 y2, batch_indices (R) -> (R, out_height, out_width, C).
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {

@@ -30,7 +30,8 @@ struct SoftmaxCrossEntropy {
     LogSoftmax<T> log_softmax;
     const auto log_prob = [&](int32_t k, const T* line, int32_t stride) { return log_softmax(static_cast<C>(line_at(line, k, stride))); };
     if (c.has_output(1)) write_log_prob(c);
-    return class_loss<T>(c, c.attrs<Attrs>(), [&](const T* line, int32_t stride) { log_softmax.set(line, stride, x.dim(1)); }, log_prob);
+    return class_loss<T>(
+        c, c.attrs<Attrs>(), [&](const T* line, int32_t stride) { log_softmax.set(line, stride, x.dim(1)); }, log_prob);
   }
   static void write_log_prob(const OpContext& c) noexcept {
     const Tensor &x = c.input(0), &y = c.output(1);

@@ -6,12 +6,13 @@ namespace mote::ops::softmax_cross_entropy {
 
 using Attrs = ClassLossAttrs;
 using Types = FloatTypes;
-inline constexpr OpInfo kInfo = OpInfo("Gives the cross entropy of target classes and the softmax of scores, and the log probabilities on request.")
-                                    .signature("scores, target, weight? -> loss, log_prob?")
-                                    .inputs(2, 3)
-                                    .outputs(1, 2)
-                                    .types(mask_of_list(Types{}))
-                                    .onnx("SoftmaxCrossEntropyLoss");
+inline constexpr OpInfo kInfo =
+    OpInfo("Gives the cross entropy of target classes and the softmax of scores, and the log probabilities on request.")
+        .signature("scores, target, weight? -> loss, log_prob?")
+        .inputs(2, 3)
+        .outputs(1, 2)
+        .types(mask_of_list(Types{}))
+        .onnx("SoftmaxCrossEntropyLoss");
 inline constexpr auto kAttrs = kClassLossAttrs;
 
 // scores (N, C, d...), target (N, d...), weight (C) -> loss as of nll_loss, log_prob like scores.

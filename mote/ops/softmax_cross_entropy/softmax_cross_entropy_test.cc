@@ -32,21 +32,26 @@ TEST(OpSoftmaxCrossEntropy, EveryTypeRankAndReduction) {
             return -log_prob(i) * (weighted ? w.get(k) : 1);
           };
           for_each_index(positions, [&](const Shape& at) { sum += loss(at); });
-          expect_oracle(r.outputs[0], [&](const Shape& at) { return reduction == 0 ? loss(at) : reduction == 1 ? sum / weights : sum; }, 4);
+          expect_oracle(
+              r.outputs[0], [&](const Shape& at) { return reduction == 0   ? loss(at)
+                                                          : reduction == 1 ? sum / weights
+                                                                           : sum; }, 4);
           expect_oracle(r.outputs[1], log_prob, 4);
         }
 }
 
 TEST(OpSoftmaxCrossEntropy, AgreesWithOnnx) {
-  const auto r = run(OpId::softmax_cross_entropy, ops::softmax_cross_entropy::Attrs{1, -1},
-                     {pattern(DType::f32, {2, 3, 4}, 1), Array::of<int32_t>({2, 4}, {0, 2, 1, -1, 2, -1, 0, 1}), Array::of<float>({3}, {0.5, 1.5, 2})});
+  const auto r = run(
+      OpId::softmax_cross_entropy, ops::softmax_cross_entropy::Attrs{1, -1},
+      {pattern(DType::f32, {2, 3, 4}, 1), Array::of<int32_t>({2, 4}, {0, 2, 1, -1, 2, -1, 0, 1}), Array::of<float>({3}, {0.5, 1.5, 2})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {1.76060903}, 2e-6);
 }
 
 TEST(OpSoftmaxCrossEntropy, LargeScoresEmptyAndNan) {
   using ops::softmax_cross_entropy::Attrs;
-  auto r = run(OpId::softmax_cross_entropy, Attrs{0, -100}, {Array::of<float>({3, 2}, {1000, 0, NAN, 1, 1, -INFINITY}), Array::of<int64_t>({3}, {1, 1, 0})}, 2);
+  auto r = run(OpId::softmax_cross_entropy, Attrs{0, -100},
+               {Array::of<float>({3, 2}, {1000, 0, NAN, 1, 1, -INFINITY}), Array::of<int64_t>({3}, {1, 1, 0})}, 2);
   expect_values(r.outputs[0], {1000, NAN, 0});
   expect_values(r.outputs[1], {0, -1000, NAN, NAN, 0, -INFINITY});
   r = run(OpId::softmax_cross_entropy, Attrs{}, {Array(DType::f32, {0, 3}), Array(DType::s32, {0})}, 2);

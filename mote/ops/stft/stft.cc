@@ -35,7 +35,9 @@ struct Stft {
 
 }  // namespace
 
-Scratch scratch(const OpContext& c) noexcept { return scratch_numbers(Fourier<float>::scratch_numbers(frame_length(c)), c.input(0).dtype()); }
+Scratch scratch(const OpContext& c) noexcept {
+  return scratch_numbers(Fourier<float>::scratch_numbers(frame_length(c)), c.input(0).dtype());
+}
 KernelFn select(const OpContext& c) noexcept { return pick<OpId::stft, Stft>(c.input(0).dtype(), Types{}); }
 
 }  // namespace mote::ops::stft

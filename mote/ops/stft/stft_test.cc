@@ -17,15 +17,19 @@ TEST(OpStft, EveryTypeAndForm) {
             const auto r = run(OpId::stft, ops::stft::Attrs{3, windowed ? 0 : n, onesided}, {x, w});
             ASSERT_TRUE(r.ok()) << r.message();
             expect_shape(r.outputs[0], {2, (23 - n) / 3 + 1, onesided ? n / 2 + 1 : n, 2});
-            expect_oracle(r.outputs[0], [&](const Shape& at) {
-              std::complex<double> sum;
-              for (int i = 0; i < n; ++i) {
-                const int t = at[1] * 3 + i;
-                const double re = shape.size() == 2 ? x.at({at[0], t}) : x.at({at[0], t, 0}), im = shape.size() == 3 && shape[2] == 2 ? x.at({at[0], t, 1}) : 0;
-                sum += std::complex<double>(re, im) * (windowed ? w.get(i) : 1) * std::polar(1.0, -2 * M_PI * i * at[2] / n);
-              }
-              return at[3] == 0 ? sum.real() : sum.imag();
-            }, 8);
+            expect_oracle(
+                r.outputs[0],
+                [&](const Shape& at) {
+                  std::complex<double> sum;
+                  for (int i = 0; i < n; ++i) {
+                    const int t = at[1] * 3 + i;
+                    const double re = shape.size() == 2 ? x.at({at[0], t}) : x.at({at[0], t, 0}),
+                                 im = shape.size() == 3 && shape[2] == 2 ? x.at({at[0], t, 1}) : 0;
+                    sum += std::complex<double>(re, im) * (windowed ? w.get(i) : 1) * std::polar(1.0, -2 * M_PI * i * at[2] / n);
+                  }
+                  return at[3] == 0 ? sum.real() : sum.imag();
+                },
+                8);
           }
   }
 }
@@ -33,8 +37,10 @@ TEST(OpStft, EveryTypeAndForm) {
 TEST(OpStft, AgreesWithOnnx) {
   const auto r = run(OpId::stft, ops::stft::Attrs{3, 5, 1}, {pattern(DType::f32, {1, 12, 1}, 1), pattern(DType::f32, {5}, 2)});
   ASSERT_TRUE(r.ok()) << r.message();
-  expect_values(r.outputs[0], {-0.25, 0, -0.669262767, 1.29035807, 0.169262752, 0.304612219, -4.8125, 0, -0.636936426, -0.462761402, -0.706813574,
-     -2.17534852, 3.625, 0, 0.20788987, 0.510217547, -0.770389855, 1.3010776}, 2e-6);
+  expect_values(r.outputs[0],
+                {-0.25, 0, -0.669262767, 1.29035807, 0.169262752, 0.304612219, -4.8125, 0, -0.636936426, -0.462761402, -0.706813574,
+                 -2.17534852, 3.625, 0, 0.20788987, 0.510217547, -0.770389855, 1.3010776},
+                2e-6);
 }
 
 TEST(OpStft, EmptyNanAndRefused) {

@@ -10,7 +10,8 @@ struct Svdf {
   // Moves the memory of filter f one step on and returns its product with the time weights. `to` may be `from`.
   static C filter(const OpContext& c, int32_t b, int32_t f, const T* from, T* to) noexcept {
     const Tensor &x = c.input(1), &feature = c.input(2), &time = c.input(3);
-    const T *in = x.at<const T>(b * x.stride(0)), *w = feature.at<const T>(f * feature.stride(0)), *wt = time.at<const T>(f * time.stride(0));
+    const T *in = x.at<const T>(b * x.stride(0)), *w = feature.at<const T>(f * feature.stride(0)),
+            *wt = time.at<const T>(f * time.stride(0));
     const int32_t memory = time.dim(1);
     C fresh = 0, sum = 0;
     for (int32_t i = 0; i < x.dim(1); ++i) fresh += static_cast<C>(w[i]) * static_cast<C>(in[i]);

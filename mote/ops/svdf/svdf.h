@@ -20,7 +20,8 @@ inline constexpr OpInfo kInfo =
         .outputs(2)
         .types(mask_of_list(Types{}))
         .flags(kStateUpdate);
-inline constexpr auto kAttrs = std::tuple_cat(std::make_tuple(attr("rank", &Attrs::rank, "filters that make one unit")), activation_fields<Attrs>());
+inline constexpr auto kAttrs =
+    std::tuple_cat(std::make_tuple(attr("rank", &Attrs::rank, "filters that make one unit")), activation_fields<Attrs>());
 
 // state (B, F * M), x (B, I), weights_feature (F, I), weights_time (F, M), bias (F / rank) -> new_state like state, y (B, F / rank).
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {

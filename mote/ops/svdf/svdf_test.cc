@@ -24,13 +24,17 @@ TEST(OpSvdf, EveryTypeRankAndActivation) {
             for (int i = 0; i < features; ++i) sum += wf.at({f, i}) * x.at({b, i});
             return sum;
           };
-          expect_oracle(r.outputs[0], [&](const Shape& at) { return next(at[0], at[1] / memory, at[1] % memory); }, 4);
-          expect_oracle(r.outputs[1], [&](const Shape& at) {
-            double sum = biased ? bias.get(at[1]) : 0;
-            for (int f = at[1] * rank; f < (at[1] + 1) * rank; ++f)
-              for (int m = 0; m < memory; ++m) sum += wt.at({f, m}) * next(at[0], f, m);
-            return activation == 2 ? std::fmax(sum, 0) : sum;
-          }, 8);
+          expect_oracle(
+              r.outputs[0], [&](const Shape& at) { return next(at[0], at[1] / memory, at[1] % memory); }, 4);
+          expect_oracle(
+              r.outputs[1],
+              [&](const Shape& at) {
+                double sum = biased ? bias.get(at[1]) : 0;
+                for (int f = at[1] * rank; f < (at[1] + 1) * rank; ++f)
+                  for (int m = 0; m < memory; ++m) sum += wt.at({f, m}) * next(at[0], f, m);
+                return activation == 2 ? std::fmax(sum, 0) : sum;
+              },
+              8);
         }
 }
 

@@ -26,7 +26,8 @@ inline constexpr OpInfo kInfo = OpInfo("Makes a window function, a sum of cosine
                                     .onnx("HannWindow, HammingWindow, BlackmanWindow");
 inline constexpr auto kAttrs = std::make_tuple(
     attr("kind", &Attrs::kind, "0 Hann, 1 Hamming (25/46, 21/46, as ONNX has it), 2 Blackman, 3 a0 - a1 cos(t) + a2 cos(2 t)"),
-    attr("size", &Attrs::size, "elements"), attr("periodic", &Attrs::periodic, "1: the window would repeat after `size`, 0: it is symmetric"),
+    attr("size", &Attrs::size, "elements"),
+    attr("periodic", &Attrs::periodic, "1: the window would repeat after `size`, 0: it is symmetric"),
     attr("dtype", &Attrs::dtype, "element type of y"), attr("a0", &Attrs::a0, "constant of kind 3"),
     attr("a1", &Attrs::a1, "weight of the first cosine of kind 3"), attr("a2", &Attrs::a2, "weight of the second cosine of kind 3"));
 

@@ -21,7 +21,9 @@ TEST(OpWindow, EveryKindTypeAndSize) {
               case 0: return std::sin(t) * std::sin(t);
               case 1: return 25.0 / 46 - 21.0 / 46 * std::cos(2 * t);
               case 2: return 0.42 - 0.5 * std::cos(2 * t) + 0.08 * std::cos(4 * t);
-              default: return static_cast<double>(a.a0) - static_cast<double>(a.a1) * std::cos(2 * t) + static_cast<double>(a.a2) * std::cos(4 * t);
+              default:
+                return static_cast<double>(a.a0) - static_cast<double>(a.a1) * std::cos(2 * t) +
+                       static_cast<double>(a.a2) * std::cos(4 * t);
             }
           });
         }
