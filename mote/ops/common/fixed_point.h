@@ -13,8 +13,9 @@ namespace mote::ops {
 inline int32_t clamp_to(int64_t v, int32_t lo, int32_t hi) { return v < lo ? lo : v > hi ? hi : static_cast<int32_t>(v); }
 template <class T>
 T saturate_to(int64_t v) {
-  return static_cast<T>(v < std::numeric_limits<T>::min() ? std::numeric_limits<T>::min()
-                        : v > std::numeric_limits<T>::max() ? std::numeric_limits<T>::max() : v);
+  return static_cast<T>(v < std::numeric_limits<T>::min()   ? std::numeric_limits<T>::min()
+                        : v > std::numeric_limits<T>::max() ? std::numeric_limits<T>::max()
+                                                            : v);
 }
 inline int32_t wrap_to_s32(int64_t v) { return static_cast<int32_t>(static_cast<uint32_t>(v)); }
 
@@ -83,13 +84,17 @@ struct Fixed {
   }
   // The same value with another number of integer bits.
   template <int To>
-  Fixed<Raw, To> rescale() const { return {times_power_of_two<IntegerBits - To>().raw}; }
+  Fixed<Raw, To> rescale() const {
+    return {times_power_of_two<IntegerBits - To>().raw};
+  }
 
   Fixed operator+(Fixed b) const { return {static_cast<Raw>(static_cast<uint32_t>(raw) + static_cast<uint32_t>(b.raw))}; }
   Fixed operator-(Fixed b) const { return {static_cast<Raw>(static_cast<uint32_t>(raw) - static_cast<uint32_t>(b.raw))}; }
   Fixed operator-() const { return Fixed{0} - *this; }
   template <int Other>
-  Fixed<Raw, IntegerBits + Other> operator*(Fixed<Raw, Other> b) const { return {doubling_high_mul(raw, b.raw)}; }
+  Fixed<Raw, IntegerBits + Other> operator*(Fixed<Raw, Other> b) const {
+    return {doubling_high_mul(raw, b.raw)};
+  }
 };
 
 namespace detail {

@@ -90,7 +90,9 @@ inline void store_int(const Tensor& t, int32_t offset, int32_t v) {
 }
 
 // Element `i` of a short vector (rank 0 or 1), whatever its integer type.
-inline int32_t vector_int(const Tensor& t, int32_t i) { return load_int(t, dtype_bytes(t.dtype()) == 0 ? i : i * static_cast<int32_t>(dtype_bytes(t.dtype()))); }
+inline int32_t vector_int(const Tensor& t, int32_t i) {
+  return load_int(t, dtype_bytes(t.dtype()) == 0 ? i : i * static_cast<int32_t>(dtype_bytes(t.dtype())));
+}
 
 // --- checks for infer() ---
 

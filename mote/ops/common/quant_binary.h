@@ -29,13 +29,17 @@ struct QuantBinaryAttrs {
   int32_t clamp_hi = kNoClampHi;
 };
 inline constexpr auto kQuantBinaryFields = std::make_tuple(
-    attr("mode", &QuantBinaryAttrs::mode, "0: multipliers and shifts (TFLite); 1: float scales (ONNX); 2: a_shift and b_shift alone (TFLite int16, scales powers of two)"),
+    attr("mode", &QuantBinaryAttrs::mode,
+         "0: multipliers and shifts (TFLite); 1: float scales (ONNX); 2: a_shift and b_shift alone (TFLite int16, scales powers of two)"),
     attr("a_zero", &QuantBinaryAttrs::a_zero, "zero point of a"), attr("b_zero", &QuantBinaryAttrs::b_zero, "zero point of b"),
     attr("y_zero", &QuantBinaryAttrs::y_zero, "zero point of y"),
     attr("left_shift", &QuantBinaryAttrs::left_shift, "mode 0: both operands are shifted left by this first"),
-    attr("a_multiplier", &QuantBinaryAttrs::a_multiplier, "mode 0: scales a"), attr("a_shift", &QuantBinaryAttrs::a_shift, "modes 0 and 2: shift of a, not positive"),
-    attr("b_multiplier", &QuantBinaryAttrs::b_multiplier, "mode 0: scales b"), attr("b_shift", &QuantBinaryAttrs::b_shift, "modes 0 and 2: shift of b, not positive"),
-    attr("y_multiplier", &QuantBinaryAttrs::y_multiplier, "mode 0: scales the result"), attr("y_shift", &QuantBinaryAttrs::y_shift, "mode 0: shift of the result"),
+    attr("a_multiplier", &QuantBinaryAttrs::a_multiplier, "mode 0: scales a"),
+    attr("a_shift", &QuantBinaryAttrs::a_shift, "modes 0 and 2: shift of a, not positive"),
+    attr("b_multiplier", &QuantBinaryAttrs::b_multiplier, "mode 0: scales b"),
+    attr("b_shift", &QuantBinaryAttrs::b_shift, "modes 0 and 2: shift of b, not positive"),
+    attr("y_multiplier", &QuantBinaryAttrs::y_multiplier, "mode 0: scales the result"),
+    attr("y_shift", &QuantBinaryAttrs::y_shift, "mode 0: shift of the result"),
     attr("a_scale", &QuantBinaryAttrs::a_scale, "mode 1: scale of a"), attr("b_scale", &QuantBinaryAttrs::b_scale, "mode 1: scale of b"),
     attr("y_scale", &QuantBinaryAttrs::y_scale, "mode 1: scale of y"), attr("clamp_lo", &QuantBinaryAttrs::clamp_lo, "least output value"),
     attr("clamp_hi", &QuantBinaryAttrs::clamp_hi, "greatest output value"));
@@ -69,7 +73,8 @@ class QuantSum {
         const float p = static_cast<float>(x) * a_.a_scale, q = static_cast<float>(y) * a_.b_scale;
         return int64_t{round_to_s32((Sign > 0 ? p + q : p - q) / a_.y_scale)} + a_.y_zero;
       }
-      case QuantMode::kShift: return int64_t{rounding_shift_right(x, -a_.a_shift)} + Sign * int64_t{rounding_shift_right(y, -a_.b_shift)} + a_.y_zero;
+      case QuantMode::kShift:
+        return int64_t{rounding_shift_right(x, -a_.a_shift)} + Sign * int64_t{rounding_shift_right(y, -a_.b_shift)} + a_.y_zero;
       case QuantMode::kFixed: break;
     }
     const int32_t p = scale_by(wrapping_shift_left(x, a_.left_shift), a_.a_multiplier, a_.a_shift);

@@ -22,13 +22,14 @@ constexpr auto stage_fields() {
                          attr("input_zero", &A::input_zero, "zero point of x, unless x_zero is given"),
                          attr("weight_zero", &A::weight_zero, "zero point of the weights, unless w_zero is given"),
                          attr("output_zero", &A::output_zero, "zero point of the output"),
-                         attr("clamp_lo", &A::clamp_lo, "least output value"),
-                         attr("clamp_hi", &A::clamp_hi, "greatest output value"),
+                         attr("clamp_lo", &A::clamp_lo, "least output value"), attr("clamp_hi", &A::clamp_hi, "greatest output value"),
                          attr("wide", &A::wide, "1: sums have 64 bits and are scaled as TFLite does for them (16-bit activations)"));
 }
 
 template <class A>
-DType stage_type(const A& a, DType x) { return a.to == 0 ? x : static_cast<DType>(a.to); }
+DType stage_type(const A& a, DType x) {
+  return a.to == 0 ? x : static_cast<DType>(a.to);
+}
 
 // Checks attributes and operands 2 to 7. rows: how many zero points and scales of x there may be (batches, or rows of a matrix).
 template <class A>
@@ -101,7 +102,8 @@ class QuantStage {
     if (!c_.has_input(kStageMultiplier)) return wrap_to_s32(v);
     const Tensor& m = c_.input(kStageMultiplier);
     if (m.dtype() == DType::f32) return round_to_s32(to_float(sum) * real(kStageMultiplier, channel));
-    const int32_t multiplier = vector_int(m, pick(kStageMultiplier, channel)), shift = vector_int(c_.input(kStageShift), pick(kStageShift, channel));
+    const int32_t multiplier = vector_int(m, pick(kStageMultiplier, channel)),
+                  shift = vector_int(c_.input(kStageShift), pick(kStageShift, channel));
     return wide_ ? scale_by_wide(v, multiplier, shift) : scale_by(wrap_to_s32(v), multiplier, shift);
   }
 

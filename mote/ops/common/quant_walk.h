@@ -31,7 +31,8 @@ inline Status check_grid(const InferContext& c, int i, int32_t wanted_axis, int3
 // where the parameters of its elements lie.
 class QuantWalk {
  public:
-  QuantWalk(const TensorDesc& shape, int32_t axis, int32_t block, Rows rows) : shape_(shape), block_(block > 0 ? block : 1), blocked_(block > 0) {
+  QuantWalk(const TensorDesc& shape, int32_t axis, int32_t block, Rows rows)
+      : shape_(shape), block_(block > 0 ? block : 1), blocked_(block > 0) {
     axis_ = axis < 0 ? axis + (shape.rank > 0 ? shape.rank : 1) : axis;
     length = shape.rank > 0 ? shape.dims[shape.rank - 1] : 1;
     done_ = length == 0;

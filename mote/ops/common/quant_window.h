@@ -15,7 +15,8 @@ Status check_window_product(const A& a, const InferContext& c, DTypeMask types, 
   MOTE_TRY(require_spatial(c, 0));
   const TensorDesc &x = c.in(0), &w = c.in(1);
   const bool packed = w.layout != Layout::kPlain;
-  if (x.layout != Layout::kPlain || (packed && (panel_shape(w.layout, w.dtype).types & mask_of(w.dtype)) == 0)) return c.reject(Why::kLayout);
+  if (x.layout != Layout::kPlain || (packed && (panel_shape(w.layout, w.dtype).types & mask_of(w.dtype)) == 0))
+    return c.reject(Why::kLayout);
   if (w.rank != x.rank) return c.reject(Why::kRank, x.rank, w.rank);
   const int32_t channels = x.dims[x.rank - 1], out_channels = w.dims[0];
   if (a.groups < 1 || channels % a.groups != 0 || out_channels % a.groups != 0) return c.reject(Why::kGroups, channels, a.groups);
@@ -38,7 +39,9 @@ void quant_window_sums(const OpContext& c, const QuantStage& stage, const Window
     for (int32_t o = 0; o < channels; ++o) {
       uint64_t sum = 0;
       const int32_t first = o / per_group * depth, w_zero = stage.w_zero(o);
-      walk.taps([&](const Tap& t) { sum += quant_dot(x.at<const X>(walk.input_offset(*x.desc, t)) + first, x_zero, weights, w_zero, o, t.index * depth, depth); });
+      walk.taps([&](const Tap& t) {
+        sum += quant_dot(x.at<const X>(walk.input_offset(*x.desc, t)) + first, x_zero, weights, w_zero, o, t.index * depth, depth);
+      });
       stage.store(out + o * width, sum, walk.batch(), o);
     }
   }

@@ -20,7 +20,8 @@ inline constexpr OpInfo kInfo = OpInfo("Turns integers into real numbers: (x - z
                                     .onnx("DequantizeLinear");
 inline constexpr auto kAttrs = std::make_tuple(
     attr("to", &Attrs::to, "element type of the output: f32, f16 or bf16"),
-    attr("axis", &Attrs::axis, "axis of x along which scale and zero_point run, where they have more than one element; negative counts from the end"),
+    attr("axis", &Attrs::axis,
+         "axis of x along which scale and zero_point run, where they have more than one element; negative counts from the end"),
     attr("block", &Attrs::block, "0, or: scale and zero_point have the shape of x with the axis divided by this size"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {

@@ -22,7 +22,8 @@ inline constexpr auto kAttrs = std::make_tuple(
     attr("mode", &Attrs::mode,
          "0: u8, one scale, zero point u8, both of rank 0 (ONNX); 1: s8 in -127..127, zero point 0; 2: s8 with zero point. 1 and 2 (TFLite "
          "hybrid) give a vector of scales and one of s32 zero points, one per row"),
-    attr("axis", &Attrs::axis, "modes 1 and 2: a row is what lies at one index of the dimensions before this one; negative counts from the end"));
+    attr("axis", &Attrs::axis,
+         "modes 1 and 2: a row is what lies at one index of the dimensions before this one; negative counts from the end"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, kInfo.types_));

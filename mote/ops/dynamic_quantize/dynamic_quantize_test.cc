@@ -20,7 +20,8 @@ TEST(OpDynamicQuantize, OnnxMode) {
     r = run(OpId::dynamic_quantize, ops::dynamic_quantize::Attrs{}, {x}, 3);
     ASSERT_TRUE(r.ok()) << r.message();
     expect_oracle(r.outputs[0], [&](const Shape& i) {
-      return saturated(std::nearbyint(static_cast<float>(x.at(i)) / static_cast<float>(r.outputs[1].get(0))) + r.outputs[2].get(0), DType::u8);
+      return saturated(std::nearbyint(static_cast<float>(x.at(i)) / static_cast<float>(r.outputs[1].get(0))) + r.outputs[2].get(0),
+                       DType::u8);
     });
   }
 }
@@ -47,7 +48,8 @@ TEST(OpDynamicQuantize, RowsHaveTheirOwnScale) {
 
 TEST(OpDynamicQuantize, SpecialValuesAreSafe) {
   for (const uint32_t mode : {0u, 1u, 2u}) {
-    EXPECT_TRUE(run(OpId::dynamic_quantize, ops::dynamic_quantize::Attrs{mode, 0}, {Array::of<float>({4}, {NAN, INFINITY, -INFINITY, 1})}, 3).ok());
+    EXPECT_TRUE(
+        run(OpId::dynamic_quantize, ops::dynamic_quantize::Attrs{mode, 0}, {Array::of<float>({4}, {NAN, INFINITY, -INFINITY, 1})}, 3).ok());
     EXPECT_TRUE(run(OpId::dynamic_quantize, ops::dynamic_quantize::Attrs{mode, 0}, {Array::of<float>({2}, {1e-45, -1e-45})}, 3).ok());
     const auto r = run(OpId::dynamic_quantize, ops::dynamic_quantize::Attrs{mode, 0}, {Array::of<float>({2}, {0, 0})}, 3);
     expect_values(r.outputs[0], {0, 0});
@@ -63,7 +65,11 @@ TEST(OpDynamicQuantize, RefusesBadAttributes) {
 }
 
 TEST(OpDynamicQuantize, SymmetricRowsAsInTflite) {
-  const auto r = run(OpId::dynamic_quantize, ops::dynamic_quantize::Attrs{1, 1}, {Array::of<float>({2, 5}, {1.5149729251861572, -1.2465931177139282, 0.8617230653762817, 0.4939320683479309, 0.8736191391944885, 1.8790082931518555, 1.4844454526901245, -1.145176887512207, -1.688671588897705, 0.8168890476226807})}, 3);
+  const auto r =
+      run(OpId::dynamic_quantize, ops::dynamic_quantize::Attrs{1, 1},
+          {Array::of<float>({2, 5}, {1.5149729251861572, -1.2465931177139282, 0.8617230653762817, 0.4939320683479309, 0.8736191391944885,
+                                     1.8790082931518555, 1.4844454526901245, -1.145176887512207, -1.688671588897705, 0.8168890476226807})},
+          3);
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {127, -105, 72, 41, 73, 127, 100, -77, -114, 55});
   expect_values(r.outputs[1], {0.0119289206340909, 0.014795340597629547}, 0);
@@ -71,7 +77,11 @@ TEST(OpDynamicQuantize, SymmetricRowsAsInTflite) {
 }
 
 TEST(OpDynamicQuantize, AsymmetricRowsAsInTflite) {
-  const auto r = run(OpId::dynamic_quantize, ops::dynamic_quantize::Attrs{2, 1}, {Array::of<float>({2, 5}, {-0.16665485501289368, -0.9717087149620056, -1.6434813737869263, 0.5056810975074768, -0.06139862909913063, 0.4065285325050354, -0.9892949461936951, -0.658058762550354, -0.9990430474281311, -0.8866418600082397})}, 3);
+  const auto r = run(
+      OpId::dynamic_quantize, ops::dynamic_quantize::Attrs{2, 1},
+      {Array::of<float>({2, 5}, {-0.16665485501289368, -0.9717087149620056, -1.6434813737869263, 0.5056810975074768, -0.06139862909913063,
+                                 0.4065285325050354, -0.9892949461936951, -0.658058762550354, -0.9990430474281311, -0.8866418600082397})},
+      3);
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {47, -48, -128, 127, 60, 127, -126, -66, -128, -108});
   expect_values(r.outputs[1], {0.008428088389337063, 0.005512045230716467}, 0);

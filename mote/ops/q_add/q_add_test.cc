@@ -17,8 +17,11 @@ double right(const Array& a, const Shape& at) {
 }  // namespace q_add_case
 
 TEST(OpQAdd, EveryTypeShapeAndMode) {
-  struct Pair { Shape a, b; };
-  const Pair pairs[] = {{{}, {}}, {{9}, {9}}, {{2, 3}, {3}}, {{2, 1, 4}, {1, 3, 1}}, {{0}, {1}}, {{1, 2, 1, 2, 1, 2, 1, 3}, {2, 1, 2, 1, 2, 1, 2, 1}}};
+  struct Pair {
+    Shape a, b;
+  };
+  const Pair pairs[] = {
+      {{}, {}}, {{9}, {9}}, {{2, 3}, {3}}, {{2, 1, 4}, {1, 3, 1}}, {{0}, {1}}, {{1, 2, 1, 2, 1, 2, 1, 3}, {2, 1, 2, 1, 2, 1, 2, 1}}};
   for (DType type : types_of(ops::q_add::Types{})) {
     for (const Pair& p : pairs) {
       const Array x = full_range(type, p.a, 1), y = full_range(type, p.b, 2);
@@ -34,12 +37,14 @@ TEST(OpQAdd, EveryTypeShapeAndMode) {
       });
       a.mode = 0, a.left_shift = type == DType::s16 ? 14 : 20;
       const FixedFactor fa = fixed_factor(0.4), fb = fixed_factor(0.2), fy = fixed_factor(std::ldexp(1.9, -a.left_shift));
-      a.a_multiplier = fa.multiplier, a.a_shift = fa.shift, a.b_multiplier = fb.multiplier, a.b_shift = fb.shift, a.y_multiplier = fy.multiplier, a.y_shift = fy.shift;
+      a.a_multiplier = fa.multiplier, a.a_shift = fa.shift, a.b_multiplier = fb.multiplier, a.b_shift = fb.shift,
+      a.y_multiplier = fy.multiplier, a.y_shift = fy.shift;
       r = run(OpId::q_add, a, {x, y});
       ASSERT_TRUE(r.ok()) << r.message();
       expect_oracle(r.outputs[0], [&](const Shape& i) {
         const double up = std::ldexp(1.0, a.left_shift);
-        const double sum = op(tflite_scaled((q_add_case::right(x, i) - a.a_zero) * up, fa), tflite_scaled((q_add_case::right(y, i) - a.b_zero) * up, fb));
+        const double sum =
+            op(tflite_scaled((q_add_case::right(x, i) - a.a_zero) * up, fa), tflite_scaled((q_add_case::right(y, i) - a.b_zero) * up, fb));
         return saturated(tflite_scaled(sum, fy) + a.y_zero, type);
       });
       a.mode = 2, a.a_zero = a.b_zero = a.y_zero = 0, a.a_shift = 0, a.b_shift = -3, a.clamp_lo = 0, a.clamp_hi = 100;
@@ -59,8 +64,9 @@ TEST(OpQAdd, RefusesWhatDoesNotFit) {
   EXPECT_EQ(why(a, {x, full_range(DType::s8, {2}, 1)}), Why::kBroadcast);
   EXPECT_EQ(why(a, {x, full_range(DType::u8, {2, 3}, 1)}), Why::kDTypeMismatch);
   EXPECT_EQ(why(a, {Array::of<float>({1}, {1}), x}), Why::kDType);
-  for (int32_t ops::q_add::Attrs::*field : {&ops::q_add::Attrs::a_zero, &ops::q_add::Attrs::b_zero, &ops::q_add::Attrs::y_zero, &ops::q_add::Attrs::left_shift,
-                                          &ops::q_add::Attrs::a_shift, &ops::q_add::Attrs::b_shift, &ops::q_add::Attrs::clamp_lo}) {
+  for (int32_t ops::q_add::Attrs::*field :
+       {&ops::q_add::Attrs::a_zero, &ops::q_add::Attrs::b_zero, &ops::q_add::Attrs::y_zero, &ops::q_add::Attrs::left_shift,
+        &ops::q_add::Attrs::a_shift, &ops::q_add::Attrs::b_shift, &ops::q_add::Attrs::clamp_lo}) {
     a = {};
     a.*field = 200;
     EXPECT_EQ(why(a, {x, x}), Why::kAttribute);
@@ -75,7 +81,9 @@ TEST(OpQAdd, AgreesWithTfliteInt8) {
   ops::q_add::Attrs a;
   a.a_zero = 5, a.b_zero = -3, a.y_zero = 7, a.left_shift = 20;
   a.a_multiplier = 1326386869, a.a_shift = -1, a.b_multiplier = 1073741824, a.b_shift = 0, a.y_multiplier = 1460288938, a.y_shift = -19;
-  const auto r = run(OpId::q_add, a, {Array::of<int8_t>({8}, {126, 40, 24, -103, 23, -31, 87, -94}), Array::of<int8_t>({8}, {-79, 41, 46, 84, 6, -32, -50, -33})});
+  const auto r =
+      run(OpId::q_add, a,
+          {Array::of<int8_t>({8}, {126, 40, 24, -103, 23, -31, 87, -94}), Array::of<int8_t>({8}, {-79, 41, 46, 84, 6, -32, -50, -33})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {6, 52, 48, 21, 21, -28, 9, -55});
 }
@@ -85,7 +93,9 @@ TEST(OpQAdd, AgreesWithTfliteUint8) {
   ops::q_add::Attrs a;
   a.a_zero = 120, a.b_zero = 130, a.y_zero = 125, a.left_shift = 20;
   a.a_multiplier = 1326386869, a.a_shift = -1, a.b_multiplier = 1073741824, a.b_shift = 0, a.y_multiplier = 1460288938, a.y_shift = -19;
-  const auto r = run(OpId::q_add, a, {Array::of<uint8_t>({8}, {212, 252, 194, 213, 181, 75, 217, 179}), Array::of<uint8_t>({8}, {174, 249, 188, 86, 77, 83, 42, 20})});
+  const auto r =
+      run(OpId::q_add, a,
+          {Array::of<uint8_t>({8}, {212, 252, 194, 213, 181, 75, 217, 179}), Array::of<uint8_t>({8}, {174, 249, 188, 86, 77, 83, 42, 20})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {194, 255, 196, 134, 115, 74, 106, 75});
 }
@@ -95,7 +105,9 @@ TEST(OpQAdd, AgreesWithTfliteInt16) {
   ops::q_add::Attrs a;
   a.a_zero = 0, a.b_zero = 0, a.y_zero = 0, a.left_shift = 15;
   a.a_multiplier = 1326386954, a.a_shift = -1, a.b_multiplier = 1073741824, a.b_shift = 0, a.y_multiplier = 1460288806, a.y_shift = -14;
-  const auto r = run(OpId::q_add, a, {Array::of<int16_t>({8}, {-7581, 13734, 20096, -19951, -22301, -23795, -29794, -11703}), Array::of<int16_t>({8}, {19256, 17580, -7999, -782, 17514, 27733, -14319, 10248})});
+  const auto r = run(OpId::q_add, a,
+                     {Array::of<int16_t>({8}, {-7581, 13734, 20096, -19951, -22301, -23795, -29794, -11703}),
+                      Array::of<int16_t>({8}, {19256, 17580, -7999, -782, 17514, 27733, -14319, 10248})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {9910, 17723, 3001, -8911, 2543, 8865, -22250, 2053});
 }

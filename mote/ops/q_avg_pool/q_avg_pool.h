@@ -30,8 +30,10 @@ inline constexpr auto kAttrs = std::tuple_cat(
     std::make_tuple(attr("kernel", &Attrs::kernel, "size of the window; 0: the whole dimension")), window_fields<Attrs>(),
     std::make_tuple(attr("ceil_mode", &Attrs::ceil_mode, "1: a last, partial window counts too"),
                     attr("count_include_pad", &Attrs::count_include_pad, "1: padding counts as elements of value zero"),
-                    attr("mode", &Attrs::mode, "0: same scale and zero point in and out, ties away from zero (TFLite); 1: rescaled with float arithmetic (ONNX)"),
-                    attr("input_zero", &Attrs::input_zero, "zero point of x"), attr("output_zero", &Attrs::output_zero, "mode 1: zero point of y"),
+                    attr("mode", &Attrs::mode,
+                         "0: same scale and zero point in and out, ties away from zero (TFLite); 1: rescaled with float arithmetic (ONNX)"),
+                    attr("input_zero", &Attrs::input_zero, "zero point of x"),
+                    attr("output_zero", &Attrs::output_zero, "mode 1: zero point of y"),
                     attr("multiplier", &Attrs::multiplier, "mode 1: scale of x divided by scale of y"),
                     attr("clamp_lo", &Attrs::clamp_lo, "least output value"), attr("clamp_hi", &Attrs::clamp_hi, "greatest output value")));
 

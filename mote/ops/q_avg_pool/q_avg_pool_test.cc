@@ -11,7 +11,8 @@ TEST(OpQAvgPool, EveryTypeModeAndPadding) {
         const Array x = full_range(type, {2, 5, 4, 3}, 1);
         ops::q_avg_pool::Attrs a;
         a.kernel[0] = 3, a.kernel[1] = 2, a.strides[0] = 2, a.pads_begin[0] = a.pads_end[0] = a.pads_end[1] = 1;
-        a.count_include_pad = include, a.mode = mode, a.input_zero = some_zero(type), a.output_zero = some_zero(type) / 2, a.multiplier = 0.5f;
+        a.count_include_pad = include, a.mode = mode, a.input_zero = some_zero(type), a.output_zero = some_zero(type) / 2,
+        a.multiplier = 0.5f;
         a.clamp_hi = 200;
         const auto r = run(OpId::q_avg_pool, a, {x});
         ASSERT_TRUE(r.ok()) << r.message();
@@ -27,7 +28,8 @@ TEST(OpQAvgPool, EveryTypeModeAndPadding) {
               count += inside || include;
             }
           }
-          const double mean = mode == 0 ? std::round(sum / count) : std::nearbyint(static_cast<float>(sum) / static_cast<float>(count) * 0.5f) + a.output_zero;
+          const double mean = mode == 0 ? std::round(sum / count)
+                                        : std::nearbyint(static_cast<float>(sum) / static_cast<float>(count) * 0.5f) + a.output_zero;
           return std::fmin(saturated(mean, type), 200);
         });
       }
@@ -68,7 +70,8 @@ TEST(OpQAvgPool, AgreesWithTfliteInt8) {
   a.kernel[0] = a.kernel[1] = 3;
   a.strides[0] = a.strides[1] = 2;
   a.pads_begin[0] = a.pads_end[0] = a.pads_end[1] = 1;
-  const auto r = run(OpId::q_avg_pool, a, {Array::of<int8_t>({1, 3, 4, 2}, {59, -60, 87, -50, 64, 85, -4, 30, 90, -81, -123, -17, -82, 98, 93, -32, -49, 53, -12, -104, 41, 58, -111, 70})});
+  const auto r = run(OpId::q_avg_pool, a, {Array::of<int8_t>({1, 3, 4, 2}, {59,  -60, 87, -50, 64,  85, -4,  30,   90, -81, -123, -17,
+                                                                            -82, 98,  93, -32, -49, 53, -12, -104, 41, 58,  -111, 70})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {16, -4, 18, 45, -23, 1, -15, 49});
 }
@@ -79,7 +82,8 @@ TEST(OpQAvgPool, AgreesWithTfliteUint8) {
   a.kernel[0] = a.kernel[1] = 3;
   a.strides[0] = a.strides[1] = 2;
   a.pads_begin[0] = a.pads_end[0] = a.pads_end[1] = 1;
-  const auto r = run(OpId::q_avg_pool, a, {Array::of<uint8_t>({1, 3, 4, 2}, {243, 55, 110, 57, 106, 0, 177, 60, 213, 184, 85, 116, 171, 106, 53, 11, 141, 136, 196, 33, 16, 188, 186, 204})});
+  const auto r = run(OpId::q_avg_pool, a, {Array::of<uint8_t>({1, 3, 4, 2}, {243, 55,  110, 57, 106, 0,   177, 60, 213, 184, 85,  116,
+                                                                             171, 106, 53,  11, 141, 136, 196, 33, 16,  188, 186, 204})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {155, 86, 127, 44, 137, 127, 107, 127});
 }
@@ -90,7 +94,10 @@ TEST(OpQAvgPool, AgreesWithTfliteInt16) {
   a.kernel[0] = a.kernel[1] = 3;
   a.strides[0] = a.strides[1] = 2;
   a.pads_begin[0] = a.pads_end[0] = a.pads_end[1] = 1;
-  const auto r = run(OpId::q_avg_pool, a, {Array::of<int16_t>({1, 3, 4, 2}, {-31886, -20727, -6519, -21952, 29946, -1682, 22805, -31781, -24086, -2742, -22107, -22091, -31189, -15097, 17258, 19165, 584, -20705, -3288, 7676, -23125, -6140, 21167, -5401})});
+  const auto r =
+      run(OpId::q_avg_pool, a,
+          {Array::of<int16_t>({1, 3, 4, 2}, {-31886, -20727, -6519, -21952, 29946, -1682,  22805, -31781, -24086, -2742, -22107, -22091,
+                                             -31189, -15097, 17258, 19165,  584,   -20705, -3288, 7676,   -23125, -6140, 21167,  -5401})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {-14307, -14049, 9705, -7349, -17202, -9850, -3972, -1868});
 }

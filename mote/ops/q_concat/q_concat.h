@@ -16,10 +16,11 @@ inline constexpr OpInfo kInfo = OpInfo("Joins quantized tensors along an axis, b
                                     .signature("scales, zero_points, x... -> y")
                                     .inputs(3, kVariadic)
                                     .types(mask_of_list(Types{}), 2);
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("axis", &Attrs::axis, "axis to join along; negative counts from the end"), attr("output_scale", &Attrs::output_scale, "scale of y"),
-    attr("output_zero", &Attrs::output_zero, "zero point of y"),
-    attr("mode", &Attrs::mode, "0: (x - zero) * scale / output_scale, ties to even (ONNX); 1: TFLite's float arithmetic, ties away from zero"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("axis", &Attrs::axis, "axis to join along; negative counts from the end"),
+                    attr("output_scale", &Attrs::output_scale, "scale of y"), attr("output_zero", &Attrs::output_zero, "zero point of y"),
+                    attr("mode", &Attrs::mode,
+                         "0: (x - zero) * scale / output_scale, ties to even (ONNX); 1: TFLite's float arithmetic, ties away from zero"));
 
 // scales (f32) and zero_points (s32) have one element per x.
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
@@ -27,7 +28,8 @@ inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, mask_of(DType::f32)));
   MOTE_TRY(c.require(1, mask_of(DType::s32)));
   for (int i = 0; i < 2; ++i)
-    if (c.in(i).rank != 1 || c.in(i).dims[0] != count) return c.reject(Why::kDimMismatch, count, c.in(i).rank == 1 ? c.in(i).dims[0] : c.in(i).rank);
+    if (c.in(i).rank != 1 || c.in(i).dims[0] != count)
+      return c.reject(Why::kDimMismatch, count, c.in(i).rank == 1 ? c.in(i).dims[0] : c.in(i).rank);
   MOTE_TRY(c.require(2, kInfo.types_));
   const TensorDesc& first = c.in(2);
   if (a.mode > 1) return c.reject(Why::kAttribute, 1, a.mode);
@@ -38,7 +40,8 @@ inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   int64_t size = 0;
   for (int i = 2; i < c.inputs(); ++i) {
     MOTE_TRY(c.require(i, kInfo.types_));
-    if (c.in(i).dtype != first.dtype) return c.reject(Why::kDTypeMismatch, static_cast<uint8_t>(first.dtype), static_cast<uint8_t>(c.in(i).dtype));
+    if (c.in(i).dtype != first.dtype)
+      return c.reject(Why::kDTypeMismatch, static_cast<uint8_t>(first.dtype), static_cast<uint8_t>(c.in(i).dtype));
     if (c.in(i).rank != first.rank) return c.reject(Why::kRank, first.rank, c.in(i).rank);
     for (int k = 0; k < first.rank; ++k)
       if (k != axis && c.in(i).dims[k] != first.dims[k]) return c.reject(Why::kDimMismatch, first.dims[k], c.in(i).dims[k]);

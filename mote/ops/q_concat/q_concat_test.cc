@@ -14,7 +14,8 @@ TEST(OpQConcat, EveryTypeAxisAndMode) {
         const Array x[3] = {full_range(type, s[0], 1), full_range(type, s[1], 2), full_range(type, s[2], 3)};
         const double scale[3] = {0.5, 0.7, 1};
         const int32_t zero = some_zero(type);
-        const auto r = run(OpId::q_concat, ops::q_concat::Attrs{axis, 0.5f, zero, mode}, {real_vector({0.5, 0.7, 1}), int_vector({double(zero), 3, 0}), x[0], x[1], x[2]});
+        const auto r = run(OpId::q_concat, ops::q_concat::Attrs{axis, 0.5f, zero, mode},
+                           {real_vector({0.5, 0.7, 1}), int_vector({double(zero), 3, 0}), x[0], x[1], x[2]});
         ASSERT_TRUE(r.ok()) << r.message();
         expect_oracle(r.outputs[0], [&](Shape i) {
           const int part = i[at] < s[0][at] ? 0 : 1;
@@ -30,7 +31,8 @@ TEST(OpQConcat, EveryTypeAxisAndMode) {
 
 TEST(OpQConcat, SpecialScalesAreSafe) {
   const Array x = full_range(DType::s8, {2}, 1);
-  EXPECT_TRUE(run(OpId::q_concat, ops::q_concat::Attrs{0, 0, 0, 0}, {real_vector({NAN, INFINITY}), int_vector({0, -2147483648.0}), x, x}).ok());
+  EXPECT_TRUE(
+      run(OpId::q_concat, ops::q_concat::Attrs{0, 0, 0, 0}, {real_vector({NAN, INFINITY}), int_vector({0, -2147483648.0}), x, x}).ok());
 }
 
 TEST(OpQConcat, RefusesWhatDoesNotFit) {
@@ -49,8 +51,9 @@ TEST(OpQConcat, RefusesWhatDoesNotFit) {
 
 // Values computed by LiteRT's reference kernels (BUILTIN_REF).
 TEST(OpQConcat, AgreesWithTfliteUint8) {
-  const auto r = run(OpId::q_concat, ops::q_concat::Attrs{1, 0.09f, 100, 1}, {Array::of<float>({2}, {0.1f, 0.07f}), Array::of<int32_t>({2}, {5, 128}),
-    Array::of<uint8_t>({2, 2}, {55, 242, 33, 156}), Array::of<uint8_t>({2, 3}, {118, 57, 91, 104, 150, 187})});
+  const auto r = run(OpId::q_concat, ops::q_concat::Attrs{1, 0.09f, 100, 1},
+                     {Array::of<float>({2}, {0.1f, 0.07f}), Array::of<int32_t>({2}, {5, 128}),
+                      Array::of<uint8_t>({2, 2}, {55, 242, 33, 156}), Array::of<uint8_t>({2, 3}, {118, 57, 91, 104, 150, 187})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {156, 255, 92, 45, 71, 131, 255, 81, 117, 146});
 }

@@ -20,14 +20,16 @@ struct Attrs {
   uint32_t wide = 0;
 };
 using Types = TypeList<int8_t, uint8_t, int16_t>;
-inline constexpr OpInfo kInfo = OpInfo("Convolves a quantized tensor, adds a bias and scales the sums to the output's type; padding counts as zero.")
-                                    .signature(kStageSignature)
-                                    .inputs(2, 8)
-                                    .types(mask_of_list(Types{}))
-                                    .flags(kRowRange | kIntegerExact)
-                                    .onnx("ConvInteger, QLinearConv");
-inline constexpr auto kAttrs = std::tuple_cat(window_fields<Attrs>(), std::make_tuple(attr("groups", &Attrs::groups, "channels are divided into this many groups")),
-                                              stage_fields<Attrs>());
+inline constexpr OpInfo kInfo =
+    OpInfo("Convolves a quantized tensor, adds a bias and scales the sums to the output's type; padding counts as zero.")
+        .signature(kStageSignature)
+        .inputs(2, 8)
+        .types(mask_of_list(Types{}))
+        .flags(kRowRange | kIntegerExact)
+        .onnx("ConvInteger, QLinearConv");
+inline constexpr auto kAttrs =
+    std::tuple_cat(window_fields<Attrs>(), std::make_tuple(attr("groups", &Attrs::groups, "channels are divided into this many groups")),
+                   stage_fields<Attrs>());
 
 // x (N, spatial, C), weights (O, kernel, C/groups). x_zero and x_scale have one element or one per batch.
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {

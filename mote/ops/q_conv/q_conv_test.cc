@@ -13,7 +13,8 @@ double sum_of(const Array& x, const Array& w, const ops::q_conv::Attrs& a, const
   const int cg = w.shape()[3], og = w.shape()[0] / a.groups;
   for (int h = 0; h < w.shape()[1]; ++h) {
     for (int v = 0; v < w.shape()[2]; ++v) {
-      const int y = i[1] * a.strides[0] + h * a.dilations[0] - a.pads_begin[0], z = i[2] * a.strides[1] + v * a.dilations[1] - a.pads_begin[1];
+      const int y = i[1] * a.strides[0] + h * a.dilations[0] - a.pads_begin[0],
+                z = i[2] * a.strides[1] + v * a.dilations[1] - a.pads_begin[1];
       if (y < 0 || z < 0 || y >= x.shape()[1] || z >= x.shape()[2]) continue;
       for (int c = 0; c < cg; ++c) s += (x.at({i[0], y, z, i[3] / og * cg + c}) - xz) * (w.at({i[3], h, v, c}) - wz);
     }
@@ -29,7 +30,8 @@ TEST(OpQConv, EveryTypeGroupAndArithmetic) {
   for (DType xt : types_of(ops::q_conv::Types{})) {
     for (DType wt : {DType::s8, DType::u8, DType::s4}) {
       for (int groups : {1, 2, 4}) {
-        const Array x = full_range(xt, {2, 5, 4, 4}, 1), w = full_range(wt, {8, 3, 2, 4 / groups}, 2), bias = Array::random(DType::s32, {8}, 3, -900, 900);
+        const Array x = full_range(xt, {2, 5, 4, 4}, 1), w = full_range(wt, {8, 3, 2, 4 / groups}, 2),
+                    bias = Array::random(DType::s32, {8}, 3, -900, 900);
         ops::q_conv::Attrs a;
         a.strides[0] = 2;
         a.dilations[1] = 2;
@@ -42,9 +44,8 @@ TEST(OpQConv, EveryTypeGroupAndArithmetic) {
         auto r = run(OpId::q_conv, a, {x, w, bias, real_vector({0.003})});
         ASSERT_TRUE(r.ok()) << r.message();
         expect_shape(r.outputs[0], {2, 2, 3, 8});
-        expect_oracle(r.outputs[0], [&](const Shape& i) {
-          return saturated(std::nearbyint(static_cast<float>(sum(i)) * 0.003f) + a.output_zero, xt);
-        });
+        expect_oracle(r.outputs[0],
+                      [&](const Shape& i) { return saturated(std::nearbyint(static_cast<float>(sum(i)) * 0.003f) + a.output_zero, xt); });
         if (xt == DType::s16) continue;
         r = run(OpId::q_conv, a, {x, w, bias, int_vector({double(f.multiplier)}), int_vector({double(f.shift)})});
         ASSERT_TRUE(r.ok()) << r.message();
@@ -56,7 +57,8 @@ TEST(OpQConv, EveryTypeGroupAndArithmetic) {
 
 TEST(OpQConv, OneAndThreeDimensionsPackedWeightsAndPlainSums) {
   for (const bool three : {false, true}) {
-    const Array x = full_range(DType::s8, three ? Shape{1, 2, 3, 2, 3} : Shape{1, 6, 3}, 1), w = full_range(DType::s8, three ? Shape{17, 2, 1, 2, 3} : Shape{17, 2, 3}, 2);
+    const Array x = full_range(DType::s8, three ? Shape{1, 2, 3, 2, 3} : Shape{1, 6, 3}, 1),
+                w = full_range(DType::s8, three ? Shape{17, 2, 1, 2, 3} : Shape{17, 2, 3}, 2);
     ops::q_conv::Attrs a;
     a.to = static_cast<uint32_t>(DType::s32);
     const auto plain = run(OpId::q_conv, a, {x, w}), packed = run(OpId::q_conv, a, {x, w.packed(Layout::kPanel16k4)});
@@ -74,12 +76,17 @@ TEST(OpQConv, FloatResultsAndZeroPointsPerBatchAndChannel) {
   ops::q_conv::Attrs a;
   a.to = static_cast<uint32_t>(DType::f32);
   a.pads_begin[0] = 1;
-  const auto r = run(OpId::q_conv, a, {x, w, real_vector({1, 2, 3}), real_vector({0.5}), Array::none(), int_vector({7, 200}), Array::of<uint8_t>({3}, {1, 128, 255}), real_vector({0.1, 0.2})});
+  const auto r = run(OpId::q_conv, a,
+                     {x, w, real_vector({1, 2, 3}), real_vector({0.5}), Array::none(), int_vector({7, 200}),
+                      Array::of<uint8_t>({3}, {1, 128, 255}), real_vector({0.1, 0.2})});
   ASSERT_TRUE(r.ok()) << r.message();
   const double wz[] = {1, 128, 255};
-  expect_oracle(r.outputs[0], [&](const Shape& i) {
-    return q_conv_case::sum_of(x, w, a, i, i[0] == 0 ? 7 : 200, wz[i[3]]) * 0.5 * (i[0] == 0 ? 0.1f : 0.2f) + i[3] + 1;
-  }, 4);
+  expect_oracle(
+      r.outputs[0],
+      [&](const Shape& i) {
+        return q_conv_case::sum_of(x, w, a, i, i[0] == 0 ? 7 : 200, wz[i[3]]) * 0.5 * (i[0] == 0 ? 0.1f : 0.2f) + i[3] + 1;
+      },
+      4);
 }
 
 TEST(OpQConv, ComputesARangeOfRows) {
@@ -126,9 +133,13 @@ TEST(OpQConv, AgreesWithTfliteInt8) {
   a.weight_zero = 0;
   a.output_zero = -4;
   a.wide = 0;
-  const auto r = run(OpId::q_conv, a, {Array::of<int8_t>({1, 4, 3, 2}, {113, 32, 47, 101, 20, 70, 85, -71, -114, -52, -56, 95, 105, -127, -1, 82, -95, 76, -98, -9, 81, -51, -41, -57}),
-    Array::of<int8_t>({3, 2, 2, 2}, {56, -63, 125, -14, -6, 1, 21, 14, 2, 126, 78, 75, 51, 31, -41, 125, -9, -73, 88, -87, 91, 29, -98, -116}),
-    Array::of<int32_t>({3}, {-221, -1858, -1434}), Array::of<int32_t>({3}, {1221679610, 1221679610, 1832519415}), Array::of<int32_t>({3}, {-10, -9, -10})});
+  const auto r = run(OpId::q_conv, a,
+                     {Array::of<int8_t>({1, 4, 3, 2}, {113, 32,   47, 101, 20,  70, 85,  -71, -114, -52, -56, 95,
+                                                       105, -127, -1, 82,  -95, 76, -98, -9,  81,   -51, -41, -57}),
+                      Array::of<int8_t>({3, 2, 2, 2}, {56, -63, 125, -14, -6, 1,   21, 14,  2,  126, 78,  75,
+                                                       51, 31,  -41, 125, -9, -73, 88, -87, 91, 29,  -98, -116}),
+                      Array::of<int32_t>({3}, {-221, -1858, -1434}), Array::of<int32_t>({3}, {1221679610, 1221679610, 1832519415}),
+                      Array::of<int32_t>({3}, {-10, -9, -10})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {-2, 10, 8, -6, 3, -12, 4, -35, -13, -10, -1, -14});
 }
@@ -143,9 +154,13 @@ TEST(OpQConv, AgreesWithTfliteInt8Depthwise) {
   a.weight_zero = 0;
   a.output_zero = -4;
   a.wide = 0;
-  const auto r = run(OpId::q_conv, a, {Array::of<int8_t>({1, 4, 3, 2}, {3, 120, -9, 78, 106, 82, 33, -16, 3, -60, -1, -31, -65, 126, -125, -104, -79, 120, 49, 97, -77, 56, -34, -3}),
-    Array::of<int8_t>({4, 2, 2, 1}, {-127, -88, 97, 89, 30, 9, -80, 53, 84, -59, 2, 36, 42, 119, 112, -117}),
-    Array::of<int32_t>({4}, {967, -106, -1634, -1022}), Array::of<int32_t>({4}, {1221679610, 1221679610, 1832519415, 1343847593}), Array::of<int32_t>({4}, {-10, -9, -10, -10})});
+  const auto r =
+      run(OpId::q_conv, a,
+          {Array::of<int8_t>({1, 4, 3, 2},
+                             {3, 120, -9, 78, 106, 82, 33, -16, 3, -60, -1, -31, -65, 126, -125, -104, -79, 120, 49, 97, -77, 56, -34, -3}),
+           Array::of<int8_t>({4, 2, 2, 1}, {-127, -88, 97, 89, 30, 9, -80, 53, 84, -59, 2, 36, 42, 119, 112, -117}),
+           Array::of<int32_t>({4}, {967, -106, -1634, -1022}), Array::of<int32_t>({4}, {1221679610, 1221679610, 1832519415, 1343847593}),
+           Array::of<int32_t>({4}, {-10, -9, -10, -10})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {-1, -7, -3, 7, -11, 0, 0, -5, 6, -16, 10, -7, 0, -4, 3, -2});
 }
@@ -160,9 +175,14 @@ TEST(OpQConv, AgreesWithTfliteInt16With64BitSums) {
   a.weight_zero = 0;
   a.output_zero = 0;
   a.wide = 1;
-  const auto r = run(OpId::q_conv, a, {Array::of<int16_t>({1, 4, 3, 2}, {2696, 14862, 509, 7402, 24336, 12191, -9093, 9387, 6434, -25676, -28885, 10496, -7365, 6444, -11598, -17980, -22925, -7761, 20731, -6489, -7901, 4940, 31375, -7062}),
-    Array::of<int8_t>({3, 2, 2, 2}, {23, -15, 27, -14, 35, 12, 45, 116, -89, 16, -15, -36, -66, -114, -25, 83, -103, -24, 119, 115, -73, -126, 44, -124}),
-    Array::of<int64_t>({3}, {-799, -12, 1497}), Array::of<int32_t>({3}, {1172812373, 1172812373, 1759218560}), Array::of<int32_t>({3}, {-13, -12, -13})});
+  const auto r =
+      run(OpId::q_conv, a,
+          {Array::of<int16_t>({1, 4, 3, 2}, {2696,  14862, 509,    7402,   24336,  12191, -9093, 9387,  6434,  -25676, -28885, 10496,
+                                             -7365, 6444,  -11598, -17980, -22925, -7761, 20731, -6489, -7901, 4940,   31375,  -7062}),
+           Array::of<int8_t>({3, 2, 2, 2}, {23,  -15,  27,  -14, 35,   12,  45,  116, -89, 16,   -15, -36,
+                                            -66, -114, -25, 83,  -103, -24, 119, 115, -73, -126, 44,  -124}),
+           Array::of<int64_t>({3}, {-799, -12, 1497}), Array::of<int32_t>({3}, {1172812373, 1172812373, 1759218560}),
+           Array::of<int32_t>({3}, {-13, -12, -13})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {-210, -405, 323, -34, -168, -201, 36, 208, -450, 40, 87, 115});
 }
@@ -177,9 +197,14 @@ TEST(OpQConv, AgreesWithTfliteInt16With32BitSums) {
   a.weight_zero = 0;
   a.output_zero = 0;
   a.wide = 0;
-  const auto r = run(OpId::q_conv, a, {Array::of<int16_t>({1, 4, 3, 2}, {-26683, 10630, 2164, -24143, 22650, 22614, -1134, 29160, 7003, 26471, 30184, 4569, -14362, -23236, 4118, -20155, 16398, 28043, -16683, 3429, -29546, -20936, -8050, 25169}),
-    Array::of<int8_t>({3, 2, 2, 2}, {120, 36, 21, 18, -112, -32, 123, -23, -73, -66, 54, -118, 120, 96, 17, -8, 67, 12, -6, -45, -14, 64, -113, -121}),
-    Array::of<int32_t>({3}, {882, -511, 1215}), Array::of<int32_t>({3}, {1172812373, 1172812373, 1759218560}), Array::of<int32_t>({3}, {-13, -12, -13})});
+  const auto r = run(
+      OpId::q_conv, a,
+      {Array::of<int16_t>({1, 4, 3, 2}, {-26683, 10630,  2164, -24143, 22650, 22614, -1134,  29160, 7003,   26471,  30184, 4569,
+                                         -14362, -23236, 4118, -20155, 16398, 28043, -16683, 3429,  -29546, -20936, -8050, 25169}),
+       Array::of<int8_t>({3, 2, 2, 2},
+                         {120, 36, 21, 18, -112, -32, 123, -23, -73, -66, 54, -118, 120, 96, 17, -8, 67, 12, -6, -45, -14, 64, -113, -121}),
+       Array::of<int32_t>({3}, {882, -511, 1215}), Array::of<int32_t>({3}, {1172812373, 1172812373, 1759218560}),
+       Array::of<int32_t>({3}, {-13, -12, -13})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {-251, 904, -270, 0, 122, 166, -282, 423, 597, 205, -213, 316});
 }
@@ -194,9 +219,12 @@ TEST(OpQConv, AgreesWithTfliteUint8) {
   a.weight_zero = 130;
   a.output_zero = 120;
   a.wide = 0;
-  const auto r = run(OpId::q_conv, a, {Array::of<uint8_t>({1, 4, 3, 2}, {7, 232, 31, 106, 247, 27, 168, 186, 109, 20, 134, 110, 223, 174, 88, 14, 151, 71, 175, 221, 90, 231, 132, 135}),
-    Array::of<uint8_t>({3, 2, 2, 2}, {195, 202, 232, 255, 38, 105, 238, 78, 1, 147, 192, 190, 207, 164, 35, 216, 107, 216, 208, 248, 3, 221, 160, 124}),
-    Array::of<int32_t>({3}, {1172, 1809, 52}), Array::of<int32_t>({1}, {1588183509}), Array::of<int32_t>({1}, {-10})});
+  const auto r = run(OpId::q_conv, a,
+                     {Array::of<uint8_t>({1, 4, 3, 2}, {7,   232, 31, 106, 247, 27, 168, 186, 109, 20,  134, 110,
+                                                        223, 174, 88, 14,  151, 71, 175, 221, 90,  231, 132, 135}),
+                      Array::of<uint8_t>({3, 2, 2, 2}, {195, 202, 232, 255, 38,  105, 238, 78,  1, 147, 192, 190,
+                                                        207, 164, 35,  216, 107, 216, 208, 248, 3, 221, 160, 124}),
+                      Array::of<int32_t>({3}, {1172, 1809, 52}), Array::of<int32_t>({1}, {1588183509}), Array::of<int32_t>({1}, {-10})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {112, 127, 123, 121, 109, 110, 105, 121, 111, 119, 119, 116});
 }
@@ -211,9 +239,12 @@ TEST(OpQConv, AgreesWithTfliteUint8Depthwise) {
   a.weight_zero = 130;
   a.output_zero = 120;
   a.wide = 0;
-  const auto r = run(OpId::q_conv, a, {Array::of<uint8_t>({1, 4, 3, 2}, {22, 185, 59, 57, 49, 50, 232, 92, 27, 45, 101, 88, 79, 242, 221, 146, 252, 87, 35, 69, 22, 243, 56, 113}),
-    Array::of<uint8_t>({4, 2, 2, 1}, {51, 243, 196, 212, 250, 133, 190, 109, 40, 230, 147, 242, 131, 229, 148, 224}),
-    Array::of<int32_t>({4}, {-503, -354, 858, 1691}), Array::of<int32_t>({1}, {1588183509}), Array::of<int32_t>({1}, {-10})});
+  const auto r =
+      run(OpId::q_conv, a,
+          {Array::of<uint8_t>({1, 4, 3, 2},
+                              {22, 185, 59, 57, 49, 50, 232, 92, 27, 45, 101, 88, 79, 242, 221, 146, 252, 87, 35, 69, 22, 243, 56, 113}),
+           Array::of<uint8_t>({4, 2, 2, 1}, {51, 243, 196, 212, 250, 133, 190, 109, 40, 230, 147, 242, 131, 229, 148, 224}),
+           Array::of<int32_t>({4}, {-503, -354, 858, 1691}), Array::of<int32_t>({1}, {1588183509}), Array::of<int32_t>({1}, {-10})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {120, 117, 105, 111, 123, 113, 125, 121, 120, 114, 124, 131, 109, 128, 123, 121});
 }

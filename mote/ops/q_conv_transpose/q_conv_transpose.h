@@ -21,11 +21,12 @@ struct Attrs {
   uint32_t wide = 0;
 };
 using Types = TypeList<int8_t, uint8_t, int16_t>;
-inline constexpr OpInfo kInfo = OpInfo("Spreads a quantized tensor by a transposed convolution, adds a bias and scales the sums to the output's type.")
-                                    .signature(kStageSignature)
-                                    .inputs(2, 8)
-                                    .types(mask_of_list(Types{}))
-                                    .flags(kRowRange | kIntegerExact);
+inline constexpr OpInfo kInfo =
+    OpInfo("Spreads a quantized tensor by a transposed convolution, adds a bias and scales the sums to the output's type.")
+        .signature(kStageSignature)
+        .inputs(2, 8)
+        .types(mask_of_list(Types{}))
+        .flags(kRowRange | kIntegerExact);
 inline constexpr auto kAttrs = std::tuple_cat(
     window_fields<Attrs>(),
     std::make_tuple(attr("output_padding", &Attrs::output_padding, "positions added at the end of each spatial dimension of the output"),

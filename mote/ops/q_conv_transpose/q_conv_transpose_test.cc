@@ -13,10 +13,12 @@ std::vector<double> sums_of(const Array& x, const Array& w, const ops::q_conv_tr
   const int cg = w.shape()[3], og = w.shape()[0] / a.groups;
   for_each_index(x.shape(), [&](const Shape& i) {
     for_each_index({og, w.shape()[1], w.shape()[2]}, [&](const Shape& k) {
-      const int h = i[1] * a.strides[0] + k[1] * a.dilations[0] - a.pads_begin[0], v = i[2] * a.strides[1] + k[2] * a.dilations[1] - a.pads_begin[1];
+      const int h = i[1] * a.strides[0] + k[1] * a.dilations[0] - a.pads_begin[0],
+                v = i[2] * a.strides[1] + k[2] * a.dilations[1] - a.pads_begin[1];
       if (h < 0 || v < 0 || h >= y.shape()[1] || v >= y.shape()[2]) return;
       const int o = i[3] / cg * og + k[0];
-      sums[static_cast<size_t>(y.flat_index({i[0], h, v, o}))] += (x.at(i) - a.input_zero) * (w.at({o, k[1], k[2], i[3] % cg}) - a.weight_zero);
+      sums[static_cast<size_t>(y.flat_index({i[0], h, v, o}))] +=
+          (x.at(i) - a.input_zero) * (w.at({o, k[1], k[2], i[3] % cg}) - a.weight_zero);
     });
   });
   return sums;
@@ -61,10 +63,15 @@ TEST(OpQConvTranspose, AgreesWithTfliteInt8) {
   a.strides[0] = a.strides[1] = 2;
   a.pads_end[0] = a.pads_end[1] = 1;
   a.input_zero = 4, a.output_zero = -6, a.wide = 0;
-  const auto r = run(OpId::q_conv_transpose, a, {Array::of<int8_t>({1, 2, 3, 2}, {-3, -82, -86, 8, 30, 97, 81, 20, -94, 83, 11, 87}),
-    Array::of<int8_t>({2, 3, 3, 2}, {60, -47, -25, -22, -59, 69, -33, 50, 11, -23, 48, -83, 15, -90, -100, 84, 81, 45, 108, 27, -102, -30, -64, 56, -83, 26, 89, -81, 105, 52, -116, 9, -43, 51, -78, -2}), Array::of<int32_t>({2}, {-30, -2}), Array::of<int32_t>({2}, {1221679610, 1221679610}), Array::of<int32_t>({2}, {-10, -9})});
+  const auto r =
+      run(OpId::q_conv_transpose, a,
+          {Array::of<int8_t>({1, 2, 3, 2}, {-3, -82, -86, 8, 30, 97, 81, 20, -94, 83, 11, 87}),
+           Array::of<int8_t>({2, 3, 3, 2}, {60,  -47, -25,  -22, -59, 69, -33, 50, 11, -23, 48,  -83, 15,   -90, -100, 84, 81,  45,
+                                            108, 27,  -102, -30, -64, 56, -83, 26, 89, -81, 105, 52,  -116, 9,   -43,  51, -78, -2}),
+           Array::of<int32_t>({2}, {-30, -2}), Array::of<int32_t>({2}, {1221679610, 1221679610}), Array::of<int32_t>({2}, {-10, -9})});
   ASSERT_TRUE(r.ok()) << r.message();
-  expect_values(r.outputs[0], {-4, -9, -5, -2, -12, -22, -5, 4, -4, 7, -8, -12, -8, -8, -5, 1, 0, -3, -7, -15, -6, -16, -7, -12, 0, 4, -11, -20, -17, -7, 0, 7, -10, 15, -4, -6, -7, -13, -6, 0, -1, 15, -8, -23, -10, -11, -7, -13});
+  expect_values(r.outputs[0], {-4, -9, -5,  -2,  -12, -22, -5, 4, -4,  7,  -8, -12, -8, -8,  -5, 1, 0,  -3, -7, -15, -6,  -16, -7, -12,
+                               0,  4,  -11, -20, -17, -7,  0,  7, -10, 15, -4, -6,  -7, -13, -6, 0, -1, 15, -8, -23, -10, -11, -7, -13});
 }
 
 // Values computed by LiteRT's reference kernels (BUILTIN_REF).
@@ -73,10 +80,17 @@ TEST(OpQConvTranspose, AgreesWithTfliteInt16) {
   a.strides[0] = a.strides[1] = 2;
   a.pads_end[0] = a.pads_end[1] = 1;
   a.input_zero = 0, a.output_zero = 0, a.wide = 1;
-  const auto r = run(OpId::q_conv_transpose, a, {Array::of<int16_t>({1, 2, 3, 2}, {27629, 28987, -28170, 18784, -21544, -22488, -851, 31169, 1575, 5643, 16089, -1480}),
-    Array::of<int8_t>({2, 3, 3, 2}, {-16, 50, -92, 97, -37, 23, 123, 67, 64, 80, -98, -15, 79, -61, -48, 96, 72, -64, -124, -4, 95, 12, -86, -4, -11, 27, 41, -65, 2, -2, -85, 0, -92, -78, -55, 120}), Array::of<int64_t>({2}, {-448, 358}), Array::of<int32_t>({2}, {1466015421, 1466015421}), Array::of<int32_t>({2}, {-9, -8})});
+  const auto r =
+      run(OpId::q_conv_transpose, a,
+          {Array::of<int16_t>({1, 2, 3, 2}, {27629, 28987, -28170, 18784, -21544, -22488, -851, 31169, 1575, 5643, 16089, -1480}),
+           Array::of<int8_t>({2, 3, 3, 2}, {-16,  50, -92, 97, -37, 23, 123, 67, 64, 80,  -98, -15, 79,  -61, -48, 96,  72,  -64,
+                                            -124, -4, 95,  12, -86, -4, -11, 27, 41, -65, 2,   -2,  -85, 0,   -92, -78, -55, 120}),
+           Array::of<int64_t>({2}, {-448, 358}), Array::of<int32_t>({2}, {1466015421, 1466015421}), Array::of<int32_t>({2}, {-9, -8})});
   ASSERT_TRUE(r.ok()) << r.message();
-  expect_values(r.outputs[0], {1342, -9444, 359, 7928, 1379, 2470, 5884, -6534, 926, 13625, -266, -6177, 7120, 1278, 5449, -2003, -7132, 2173, -401, -6335, -2238, -1237, -4238, 1543, 2648, -6313, 6077, -12025, -2976, 10892, 4743, 3585, -5095, 9301, -3665, 13993, 2644, 2270, 3252, -5495, 250, 190, 736, -805, 2187, -599, 1214, 2017});
+  expect_values(r.outputs[0],
+                {1342,  -9444, 359,   7928,  1379,  2470,  5884,  -6534, 926,  13625, -266, -6177,  7120,  1278,  5449, -2003,
+                 -7132, 2173,  -401,  -6335, -2238, -1237, -4238, 1543,  2648, -6313, 6077, -12025, -2976, 10892, 4743, 3585,
+                 -5095, 9301,  -3665, 13993, 2644,  2270,  3252,  -5495, 250,  190,   736,  -805,   2187,  -599,  1214, 2017});
 }
 
 }  // namespace mote::optest

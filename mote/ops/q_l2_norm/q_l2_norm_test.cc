@@ -29,14 +29,16 @@ TEST(OpQL2Norm, ZeroRowsStayZeroAndBadZeroPointsAreRefused) {
 
 // Values computed by LiteRT's reference kernels (BUILTIN_REF).
 TEST(OpQL2Norm, AgreesWithTfliteInt8) {
-  const auto r = run(OpId::q_l2_norm, ops::q_l2_norm::Attrs{-9}, {Array::of<int8_t>({3, 5}, {112, 126, -54, 99, -64, 106, 40, -65, -113, -28, 62, -70, 3, -97, -20})});
+  const auto r = run(OpId::q_l2_norm, ops::q_l2_norm::Attrs{-9},
+                     {Array::of<int8_t>({3, 5}, {112, 126, -54, 99, -64, 106, 40, -65, -113, -28, 62, -70, 3, -97, -20})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {70, 78, -26, 62, -32, 85, 36, -41, -77, -14, 70, -60, 12, -87, -11});
 }
 
 // Values computed by LiteRT's reference kernels (BUILTIN_REF).
 TEST(OpQL2Norm, AgreesWithTfliteUint8) {
-  const auto r = run(OpId::q_l2_norm, ops::q_l2_norm::Attrs{119}, {Array::of<uint8_t>({3, 5}, {96, 85, 68, 81, 226, 79, 126, 239, 175, 33, 18, 57, 221, 58, 80})});
+  const auto r = run(OpId::q_l2_norm, ops::q_l2_norm::Attrs{119},
+                     {Array::of<uint8_t>({3, 5}, {96, 85, 68, 81, 226, 79, 126, 239, 175, 33, 18, 57, 221, 58, 80})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {106, 95, 78, 91, 233, 97, 134, 222, 172, 60, 53, 82, 204, 83, 99});
 }

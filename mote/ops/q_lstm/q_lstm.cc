@@ -34,7 +34,8 @@ int16_t tanh_of_cell(int16_t x, int32_t exponent) {
 // One sequence of the batch; the states live in the outputs.
 class Sequence {
  public:
-  Sequence(const OpContext& c, int32_t batch) : c_(c), a_(c.attrs<Attrs>()), gates_(static_cast<int16_t*>(static_cast<void*>(c.scratch.data))) {
+  Sequence(const OpContext& c, int32_t batch)
+      : c_(c), a_(c.attrs<Attrs>()), gates_(static_cast<int16_t*>(static_cast<void*>(c.scratch.data))) {
     const Tensor &h = c.output(1), &cell = c.output(2);
     hidden_ = h.at<int8_t>(batch * h.stride(0));
     cell_ = cell.at<int16_t>(batch * cell.stride(0));
@@ -56,11 +57,14 @@ class Sequence {
  private:
   // Gate g (input, forget, cell, output) of all cells, activated, 15 bits of fraction.
   void gate(const int8_t* x, int32_t g) {
-    const Tensor &wx = c_.input(kInputWeights), &wh = c_.input(kRecurrentWeights), &bx = c_.input(kInputBias), &bh = c_.input(kRecurrentBias);
+    const Tensor &wx = c_.input(kInputWeights), &wh = c_.input(kRecurrentWeights), &bx = c_.input(kInputBias),
+                 &bh = c_.input(kRecurrentBias);
     const int32_t at = g - (a_.coupled != 0 ? 1 : 0);
     for (int32_t i = 0; i < cells_; ++i) {
-      const int32_t from_x = dot(x, wx.at<const int8_t>(at * wx.stride(0) + i * wx.stride(1)), wx.dim(2), bx.at<const int32_t>(at * bx.stride(0))[i]);
-      const int32_t from_h = dot(hidden_, wh.at<const int8_t>(at * wh.stride(0) + i * wh.stride(1)), outputs_, bh.at<const int32_t>(at * bh.stride(0))[i]);
+      const int32_t from_x =
+          dot(x, wx.at<const int8_t>(at * wx.stride(0) + i * wx.stride(1)), wx.dim(2), bx.at<const int32_t>(at * bx.stride(0))[i]);
+      const int32_t from_h =
+          dot(hidden_, wh.at<const int8_t>(at * wh.stride(0) + i * wh.stride(1)), outputs_, bh.at<const int32_t>(at * bh.stride(0))[i]);
       const int16_t first = saturate_to<int16_t>(scale_by(from_x, a_.input_multiplier[g], a_.input_shift[g]));
       const int16_t both = saturate_to<int16_t>(int64_t{scale_by(from_h, a_.recurrent_multiplier[g], a_.recurrent_shift[g])} + first);
       gates_[g * cells_ + i] = g == 2 ? tanh_of(Fixed<int16_t, 3>{both}).raw : logistic_of(Fixed<int16_t, 3>{both}).raw;
@@ -77,7 +81,8 @@ class Sequence {
       if (a_.cell_clip > 0) next = clamp_to(next, -a_.cell_clip, a_.cell_clip);
       cell_[i] = static_cast<int16_t>(next);
       const int32_t product = gates_[3 * cells_ + i] * tanh_of_cell(cell_[i], a_.cell_exponent);
-      (project ? projected_ : hidden_)[i] = saturate_to<int8_t>(int64_t{scale_by(product, a_.hidden_multiplier, a_.hidden_shift)} + a_.hidden_zero);
+      (project ? projected_ : hidden_)[i] =
+          saturate_to<int8_t>(int64_t{scale_by(product, a_.hidden_multiplier, a_.hidden_shift)} + a_.hidden_zero);
     }
     if (!project) return;
     const Tensor& w = c_.input(kProjection);
@@ -127,12 +132,14 @@ Status infer(const Attrs& a, const InferContext& c) noexcept {
   if (cell.rank != 2) return c.reject(Why::kRank, 2, cell.rank);
   if (a.time_major > 1 || a.coupled > 1) return c.reject(Why::kAttribute, 1, a.time_major > 1 ? a.time_major : a.coupled);
   if (a.cell_exponent < -15 || a.cell_exponent > -9) return c.reject(Why::kAttribute, -9, a.cell_exponent);
-  if (a.cell_clip < 0 || a.cell_clip > 32767 || a.projection_clip < 0 || a.projection_clip > 127) return c.reject(Why::kAttribute, 0, a.cell_clip);
+  if (a.cell_clip < 0 || a.cell_clip > 32767 || a.projection_clip < 0 || a.projection_clip > 127)
+    return c.reject(Why::kAttribute, 0, a.cell_clip);
   MOTE_TRY(check_zero(c, a.hidden_zero, DType::s16));
   MOTE_TRY(check_zero(c, a.output_zero, DType::s8));
   const int32_t gates = a.coupled != 0 ? 3 : 4, batches = x.dims[a.time_major], outputs = h.dims[1], cells = cell.dims[1];
   if (cells > 1 << 26) return c.reject(Why::kShapeOverflow, 1 << 26, cells);  // scratch memory stays below 2^31
-  const int32_t state[2] = {batches, outputs}, memory[2] = {batches, cells}, wx[3] = {gates, cells, x.dims[2]}, wh[3] = {gates, cells, outputs};
+  const int32_t state[2] = {batches, outputs}, memory[2] = {batches, cells}, wx[3] = {gates, cells, x.dims[2]},
+                wh[3] = {gates, cells, outputs};
   MOTE_TRY(check_dims(c, kHidden, DType::s8, 2, state));
   MOTE_TRY(check_dims(c, kCell, DType::s16, 2, memory));
   MOTE_TRY(check_dims(c, kInputWeights, DType::s8, 3, wx));

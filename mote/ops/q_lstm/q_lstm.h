@@ -28,26 +28,31 @@ constexpr int kX = 0, kHidden = 1, kCell = 2, kInputWeights = 3, kRecurrentWeigh
               kProjectionBias = 8;
 
 Scratch scratch(const OpContext& c) noexcept;
-inline constexpr OpInfo kInfo = OpInfo("Runs a quantized LSTM over a sequence: 8-bit input, output and weights, 16-bit cell state (TFLite's full-integer kernel).")
-                                    .signature("x, hidden, cell, input_weights, recurrent_weights, input_bias, recurrent_bias, projection?, projection_bias? -> y, hidden, cell")
-                                    .inputs(7, 9)
-                                    .outputs(3)
-                                    .types(mask_of_list(Types{}))
-                                    .flags(kIntegerExact)
-                                    .scratch(&scratch);
+inline constexpr OpInfo kInfo =
+    OpInfo("Runs a quantized LSTM over a sequence: 8-bit input, output and weights, 16-bit cell state (TFLite's full-integer kernel).")
+        .signature(
+            "x, hidden, cell, input_weights, recurrent_weights, input_bias, recurrent_bias, projection?, projection_bias? -> y, hidden, "
+            "cell")
+        .inputs(7, 9)
+        .outputs(3)
+        .types(mask_of_list(Types{}))
+        .flags(kIntegerExact)
+        .scratch(&scratch);
 inline constexpr auto kAttrs = std::make_tuple(
     attr("time_major", &Attrs::time_major, "1: x and y are (T, B, ...), 0: (B, T, ...)"),
     attr("coupled", &Attrs::coupled, "1: no input gate; it is one minus the forget gate, and the gates are forget, cell, output"),
-    attr("input_multiplier", &Attrs::input_multiplier, "per gate (input, forget, cell, output): scales the product with x to 12 bits of fraction"),
+    attr("input_multiplier", &Attrs::input_multiplier,
+         "per gate (input, forget, cell, output): scales the product with x to 12 bits of fraction"),
     attr("input_shift", &Attrs::input_shift, "its shifts"),
     attr("recurrent_multiplier", &Attrs::recurrent_multiplier, "per gate: scales the product with the hidden state"),
     attr("recurrent_shift", &Attrs::recurrent_shift, "its shifts"),
     attr("cell_exponent", &Attrs::cell_exponent, "the cell state has scale 2^cell_exponent, -15 to -9"),
     attr("cell_clip", &Attrs::cell_clip, "0, or the greatest magnitude of the cell state"),
-    attr("hidden_multiplier", &Attrs::hidden_multiplier, "scales output gate times tanh(cell)"), attr("hidden_shift", &Attrs::hidden_shift, "its shift"),
-    attr("hidden_zero", &Attrs::hidden_zero, "added to that product"),
+    attr("hidden_multiplier", &Attrs::hidden_multiplier, "scales output gate times tanh(cell)"),
+    attr("hidden_shift", &Attrs::hidden_shift, "its shift"), attr("hidden_zero", &Attrs::hidden_zero, "added to that product"),
     attr("projection_multiplier", &Attrs::projection_multiplier, "scales the product with the projection"),
-    attr("projection_shift", &Attrs::projection_shift, "its shift"), attr("projection_clip", &Attrs::projection_clip, "0, or the greatest magnitude of the projection"),
+    attr("projection_shift", &Attrs::projection_shift, "its shift"),
+    attr("projection_clip", &Attrs::projection_clip, "0, or the greatest magnitude of the projection"),
     attr("output_zero", &Attrs::output_zero, "with projection: zero point of the output"));
 
 // x s8 (B, T, I), hidden s8 (B, O), cell s16 (B, C), input_weights s8 (gates, C, I), recurrent_weights s8 (gates, C, O), biases s32

@@ -7,11 +7,12 @@ namespace mote::ops::q_lut {
 
 using Attrs = NoAttrs;
 using Types = TypeList<int8_t, uint8_t>;
-inline constexpr OpInfo kInfo = OpInfo("Looks every 8-bit element up in a table of 256 entries; entry i belongs to the byte i, so negative s8 come after 127.")
-                                    .signature("x, table -> y")
-                                    .inputs(2)
-                                    .types(mask_of_list(Types{}))
-                                    .flags(kElementwise | kRowRange | kIntegerExact);
+inline constexpr OpInfo kInfo =
+    OpInfo("Looks every 8-bit element up in a table of 256 entries; entry i belongs to the byte i, so negative s8 come after 127.")
+        .signature("x, table -> y")
+        .inputs(2)
+        .types(mask_of_list(Types{}))
+        .flags(kElementwise | kRowRange | kIntegerExact);
 inline constexpr auto kAttrs = std::make_tuple();
 
 // The output has the table's element type.

@@ -15,7 +15,8 @@ TEST(OpQLut, EveryTypeAndShape) {
         const auto r = run(OpId::q_lut, NoAttrs{}, {x, table}, options);
         ASSERT_TRUE(r.ok()) << r.message();
         EXPECT_EQ(r.outputs[0].dtype(), to);
-        expect_oracle(r.outputs[0], [&](const Shape& i) { return table.get(x.at(i) < 0 ? static_cast<int>(x.at(i)) + 256 : static_cast<int>(x.at(i))); });
+        expect_oracle(r.outputs[0],
+                      [&](const Shape& i) { return table.get(x.at(i) < 0 ? static_cast<int>(x.at(i)) + 256 : static_cast<int>(x.at(i))); });
       }
     }
   }

@@ -17,7 +17,8 @@ Array sigmoid_table() {
 }
 Array table(float (*f)(float), float input_scale, float output_scale) {
   Array t(DType::s16, {513});
-  const float lo = input_scale * -32768, hi = input_scale * 32767, step = (hi - lo) / 512, inverse = 65536 / (output_scale * 32767 - output_scale * -32768);
+  const float lo = input_scale * -32768, hi = input_scale * 32767, step = (hi - lo) / 512,
+              inverse = 65536 / (output_scale * 32767 - output_scale * -32768);
   const auto clamped = [](float v) { return std::min(std::max(v, -32768.0f), 32767.0f); };
   for (int i = 0; i < 512; ++i) {
     const float at = lo + static_cast<float>(i) * step, here = std::round(f(at) * inverse), next = f(lo + static_cast<float>(i + 1) * step);
@@ -38,7 +39,8 @@ TEST(OpQLut16, InterpolatesAtEveryShape) {
     const auto r = run(OpId::q_lut16, ops::q_lut16::Attrs{}, {x, table});
     ASSERT_TRUE(r.ok()) << r.message();
     expect_oracle(r.outputs[0], [&](const Shape& i) {
-      const double at = (x.at(i) + 32768) / 128, whole = std::floor(at), low = table.get(static_cast<int>(whole)), high = table.get(static_cast<int>(whole) + 1);
+      const double at = (x.at(i) + 32768) / 128, whole = std::floor(at), low = table.get(static_cast<int>(whole)),
+                   high = table.get(static_cast<int>(whole) + 1);
       return low + std::floor((high - low) * (at - whole) + 0.5);
     });
   }
@@ -72,7 +74,9 @@ TEST(OpQLut16, RefusesOtherTablesAndAttributes) {
 // Values computed by LiteRT's reference kernels (BUILTIN_REF).
 TEST(OpQLut16, AgreesWithTfliteLogistic) {
   const ops::q_lut16::Attrs a{1, 25165, 12};
-  const auto r = run(OpId::q_lut16, a, {Array::of<int16_t>({11}, {-32768, -20000, -5000, -300, -1, 0, 1, 77, 4096, 12345, 32767}), q_lut16_case::sigmoid_table()});
+  const auto r =
+      run(OpId::q_lut16, a,
+          {Array::of<int16_t>({11}, {-32768, -20000, -5000, -300, -1, 0, 1, 77, 4096, 12345, 32767}), q_lut16_case::sigmoid_table()});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {1, 1, 2486, 15158, 16380, 16384, 16388, 16699, 29024, 32700, 32767});
 }
@@ -80,14 +84,18 @@ TEST(OpQLut16, AgreesWithTfliteLogistic) {
 // Values computed by LiteRT's reference kernels (BUILTIN_REF).
 TEST(OpQLut16, AgreesWithTfliteTanh) {
   const ops::q_lut16::Attrs a{2, 25165, 12};
-  const auto r = run(OpId::q_lut16, a, {Array::of<int16_t>({11}, {-32768, -20000, -5000, -300, -1, 0, 1, 77, 4096, 12345, 32767}), q_lut16_case::sigmoid_table()});
+  const auto r =
+      run(OpId::q_lut16, a,
+          {Array::of<int16_t>({11}, {-32768, -20000, -5000, -300, -1, 0, 1, 77, 4096, 12345, 32767}), q_lut16_case::sigmoid_table()});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {-32767, -32767, -32329, -4878, -16, 0, 16, 1261, 31695, 32767, 32767});
 }
 
 // Values computed by LiteRT's reference kernels (BUILTIN_REF).
 TEST(OpQLut16, AgreesWithTfliteExp) {
-  const auto r = run(OpId::q_lut16, ops::q_lut16::Attrs{}, {Array::of<int16_t>({11}, {-32768, -20000, -5000, -300, -1, 0, 1, 77, 4096, 12345, 32767}), q_lut16_case::table([](float v) { return std::exp(v); }, 0.00019999999494757503f, 0.019999999552965164f)});
+  const auto r = run(OpId::q_lut16, ops::q_lut16::Attrs{},
+                     {Array::of<int16_t>({11}, {-32768, -20000, -5000, -300, -1, 0, 1, 77, 4096, 12345, 32767}),
+                      q_lut16_case::table([](float v) { return std::exp(v); }, 0.00019999999494757503f, 0.019999999552965164f)});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {0, 1, 19, 47, 50, 50, 50, 51, 113, 591, 32767});
 }

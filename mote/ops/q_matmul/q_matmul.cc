@@ -41,8 +41,7 @@ void multiply(const OpContext& c, const QuantStage& stage, const Batch& b) {
   for (int32_t m = 0; m < rows; ++m) {
     const X* in = x.at<const X>(b.x + m * x.stride(x.rank() - 2));
     const int32_t out = b.y + m * y.stride(y.rank() - 2), row = b.x_index * rows + m, x_zero = stage.x_zero(row);
-    for (int32_t k = 0; k < n; ++k)
-      stage.store(out + k * width, quant_dot(in, x_zero, weights, stage.w_zero(k), k, 0, depth), row, k);
+    for (int32_t k = 0; k < n; ++k) stage.store(out + k * width, quant_dot(in, x_zero, weights, stage.w_zero(k), k, 0, depth), row, k);
   }
 }
 

@@ -16,12 +16,13 @@ struct Attrs {
 };
 using Types = TypeList<int8_t, uint8_t, int16_t>;
 constexpr DTypeMask kWeightTypes = kQuant | mask_of(DType::s4);
-inline constexpr OpInfo kInfo = OpInfo("Multiplies quantized matrices (..., M, K) and (..., N, K), adds a bias and scales the sums to the output's type.")
-                                    .signature(kStageSignature)
-                                    .inputs(2, 8)
-                                    .types(mask_of_list(Types{}))
-                                    .flags(kIntegerExact)
-                                    .onnx("MatMulInteger, QLinearMatMul");
+inline constexpr OpInfo kInfo =
+    OpInfo("Multiplies quantized matrices (..., M, K) and (..., N, K), adds a bias and scales the sums to the output's type.")
+        .signature(kStageSignature)
+        .inputs(2, 8)
+        .types(mask_of_list(Types{}))
+        .flags(kIntegerExact)
+        .onnx("MatMulInteger, QLinearMatMul");
 inline constexpr auto kAttrs = stage_fields<Attrs>();
 
 // x_zero and x_scale have one element or one per row of x; bias, multiplier, shift and w_zero one or N.
@@ -30,11 +31,16 @@ inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(1, kWeightTypes));
   const TensorDesc &x = c.in(0), &w = c.in(1);
   const bool packed = w.layout != Layout::kPlain;
-  if (x.layout != Layout::kPlain || (packed && (panel_shape(w.layout, w.dtype).types & mask_of(w.dtype)) == 0)) return c.reject(Why::kLayout);
-  if (x.rank < 2 || w.rank < 2 || ((packed || w.dtype == DType::s4) && w.rank != 2)) return c.reject(Why::kRank, 2, x.rank < 2 ? x.rank : w.rank);
+  if (x.layout != Layout::kPlain || (packed && (panel_shape(w.layout, w.dtype).types & mask_of(w.dtype)) == 0))
+    return c.reject(Why::kLayout);
+  if (x.rank < 2 || w.rank < 2 || ((packed || w.dtype == DType::s4) && w.rank != 2))
+    return c.reject(Why::kRank, 2, x.rank < 2 ? x.rank : w.rank);
   if (x.dims[x.rank - 1] != w.dims[w.rank - 1]) return c.reject(Why::kDimMismatch, x.dims[x.rank - 1], w.dims[w.rank - 1]);
   int64_t rows = 1;
-  for (int i = 0; i + 1 < x.rank; ++i) rows *= x.dims[i];
+  for (int i = 0; i + 1 < x.rank; ++i) {
+    rows *= x.dims[i];
+    if (rows > std::numeric_limits<int32_t>::max()) return c.reject(Why::kShapeOverflow);
+  }
   const int32_t n = w.dims[w.rank - 2];
   MOTE_TRY(check_stage(a, c, n, rows));
   const int rank = x.rank > w.rank ? x.rank : w.rank;

@@ -29,7 +29,8 @@ TEST(OpQMatmul, EveryTypeOfOperandsAndArithmetic) {
       if (xt != DType::s16 && wt != DType::s16) {
         const auto r = run(OpId::q_matmul, a, {x, w, bias, int_vector({double(f.multiplier)}), int_vector({double(f.shift)})});
         ASSERT_TRUE(r.ok()) << r.message();
-        expect_oracle(r.outputs[0], [&](const Shape& i) { return saturated(tflite_scaled(sum(i) + bias.get(i[1]), f) + a.output_zero, xt); });
+        expect_oracle(r.outputs[0],
+                      [&](const Shape& i) { return saturated(tflite_scaled(sum(i) + bias.get(i[1]), f) + a.output_zero, xt); });
       }
       auto r = run(OpId::q_matmul, a, {x, w, bias, real_vector({0.001, 0.002, 0.003, 0.004, 0.005})});
       ASSERT_TRUE(r.ok()) << r.message();
@@ -50,7 +51,8 @@ TEST(OpQMatmul, ReadsPackedWeights) {
   const auto plain = run(OpId::q_matmul, a, {x, w}), packed = run(OpId::q_matmul, a, {x, w.packed(Layout::kPanel16k4)});
   ASSERT_TRUE(packed.ok()) << packed.message();
   EXPECT_EQ(plain.outputs[0].bytes(), packed.outputs[0].bytes());
-  EXPECT_EQ(run(OpId::q_matmul, a, {x, n}).outputs[0].bytes(), run(OpId::q_matmul, a, {x, n.packed(Layout::kPanel16k8)}).outputs[0].bytes());
+  EXPECT_EQ(run(OpId::q_matmul, a, {x, n}).outputs[0].bytes(),
+            run(OpId::q_matmul, a, {x, n.packed(Layout::kPanel16k8)}).outputs[0].bytes());
 }
 
 TEST(OpQMatmul, PlainSumsWithZeroPointsPerRowAndChannel) {
@@ -85,9 +87,12 @@ TEST(OpQMatmul, FloatResultsTakeRunTimeScales) {
   a.to = static_cast<uint32_t>(DType::f32);
   const auto r = run(OpId::q_matmul, a, {x, w, bias, ws, Array::none(), Array::of<int32_t>({2}, {7, 100}), Array::none(), xs});
   ASSERT_TRUE(r.ok()) << r.message();
-  expect_oracle(r.outputs[0], [&](const Shape& i) {
-    return q_matmul_case::sum_of(x, w, i[0], i[1], i[0] == 0 ? 7 : 100, 0) * xs.get(i[0]) * ws.get(i[1]) + bias.get(i[1]);
-  }, 4);
+  expect_oracle(
+      r.outputs[0],
+      [&](const Shape& i) {
+        return q_matmul_case::sum_of(x, w, i[0], i[1], i[0] == 0 ? 7 : 100, 0) * xs.get(i[0]) * ws.get(i[1]) + bias.get(i[1]);
+      },
+      4);
 }
 
 TEST(OpQMatmul, EmptyAndExtreme) {
@@ -98,12 +103,17 @@ TEST(OpQMatmul, EmptyAndExtreme) {
   a.to = 0;
   a.wide = 1;
   const Array big = Array::of<int64_t>({1}, {9.2e18});
-  EXPECT_TRUE(run(OpId::q_matmul, a, {full_range(DType::s16, {1, 4}, 1), full_range(DType::s16, {1, 4}, 1), big, int_vector({2147483647}), int_vector({100})}).ok());
-  EXPECT_TRUE(run(OpId::q_matmul, a, {full_range(DType::s16, {1, 4}, 1), full_range(DType::s16, {1, 4}, 1), big, int_vector({2147483647}), int_vector({-100})}).ok());
+  EXPECT_TRUE(run(OpId::q_matmul, a,
+                  {full_range(DType::s16, {1, 4}, 1), full_range(DType::s16, {1, 4}, 1), big, int_vector({2147483647}), int_vector({100})})
+                  .ok());
+  EXPECT_TRUE(run(OpId::q_matmul, a,
+                  {full_range(DType::s16, {1, 4}, 1), full_range(DType::s16, {1, 4}, 1), big, int_vector({2147483647}), int_vector({-100})})
+                  .ok());
 }
 
 TEST(OpQMatmul, RefusesWhatDoesNotFit) {
-  const Array x = full_range(DType::s8, {2, 4}, 1), w = full_range(DType::s8, {3, 4}, 2), m = int_vector({1 << 30}), s = int_vector({0}), no = Array::none();
+  const Array x = full_range(DType::s8, {2, 4}, 1), w = full_range(DType::s8, {3, 4}, 2), m = int_vector({1 << 30}), s = int_vector({0}),
+              no = Array::none();
   const auto why = [](const ops::q_matmul::Attrs& a, const std::vector<Array>& in) { return run(OpId::q_matmul, a, in).status.why(); };
   ops::q_matmul::Attrs a;
   EXPECT_EQ(why(a, {x, w}), Why::kInputCount);
@@ -133,9 +143,11 @@ TEST(OpQMatmul, AgreesWithTfliteInt8) {
   a.input_zero = -7;
   a.output_zero = 11;
   a.wide = 0;
-  const auto r = run(OpId::q_matmul, a, {Array::of<int8_t>({2, 5}, {-104, -111, -65, -18, -87, 4, 10, 115, 62, -64}),
-    Array::of<int8_t>({3, 5}, {73, 78, 46, 45, -48, 55, -93, 33, 107, 120, -51, -43, 30, -26, 59}),
-    Array::of<int32_t>({3}, {-1783, -1986, -2696}), Array::of<int32_t>({1}, {1099511530}), Array::of<int32_t>({1}, {-7})});
+  const auto r =
+      run(OpId::q_matmul, a,
+          {Array::of<int8_t>({2, 5}, {-104, -111, -65, -18, -87, 4, 10, 115, 62, -64}),
+           Array::of<int8_t>({3, 5}, {73, 78, 46, 45, -48, 55, -93, 33, 107, 120, -51, -43, 30, -26, 59}),
+           Array::of<int32_t>({3}, {-1783, -1986, -2696}), Array::of<int32_t>({1}, {1099511530}), Array::of<int32_t>({1}, {-7})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {-54, -30, 13, 58, 17, -11});
 }
@@ -146,9 +158,11 @@ TEST(OpQMatmul, AgreesWithTfliteInt8PerChannel) {
   a.input_zero = -7;
   a.output_zero = 11;
   a.wide = 0;
-  const auto r = run(OpId::q_matmul, a, {Array::of<int8_t>({2, 5}, {-8, -74, -52, 106, 80, 87, 23, -100, 63, 26}),
-    Array::of<int8_t>({3, 5}, {104, -5, -83, 24, -11, 41, -32, -49, -96, 118, 65, -9, -68, 33, -22}),
-    Array::of<int32_t>({3}, {811, -2459, -1897}), Array::of<int32_t>({3}, {1099511535, 1099511535, 1869169753}), Array::of<int32_t>({3}, {-7, -8, -8})});
+  const auto r = run(OpId::q_matmul, a,
+                     {Array::of<int8_t>({2, 5}, {-8, -74, -52, 106, 80, 87, 23, -100, 63, 26}),
+                      Array::of<int8_t>({3, 5}, {104, -5, -83, 24, -11, 41, -32, -49, -96, 118, 65, -9, -68, 33, -22}),
+                      Array::of<int32_t>({3}, {811, -2459, -1897}), Array::of<int32_t>({3}, {1099511535, 1099511535, 1869169753}),
+                      Array::of<int32_t>({3}, {-7, -8, -8})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {37, 14, 23, 89, 15, 51});
 }
@@ -159,9 +173,10 @@ TEST(OpQMatmul, AgreesWithTfliteInt16) {
   a.input_zero = 0;
   a.output_zero = 0;
   a.wide = 1;
-  const auto r = run(OpId::q_matmul, a, {Array::of<int16_t>({2, 5}, {15400, -28714, 11639, -5799, -32558, 17303, 13093, 20658, 25917, 15072}),
-    Array::of<int8_t>({3, 5}, {87, -99, 107, 105, 49, 77, 62, 96, 99, 6, 81, 106, -52, -116, -84}),
-    Array::of<int64_t>({3}, {-2819, -393, -2879}), Array::of<int32_t>({1}, {1099511573}), Array::of<int32_t>({1}, {-6})});
+  const auto r = run(OpId::q_matmul, a,
+                     {Array::of<int16_t>({2, 5}, {15400, -28714, 11639, -5799, -32558, 17303, 13093, 20658, 25917, 15072}),
+                      Array::of<int8_t>({3, 5}, {87, -99, 107, 105, 49, 77, 62, 96, 99, 6, 81, 106, -52, -116, -84}),
+                      Array::of<int64_t>({3}, {-2819, -393, -2879}), Array::of<int32_t>({1}, {1099511573}), Array::of<int32_t>({1}, {-6})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {25766, -1976, 8025, 32767, 32767, -20481});
 }
@@ -172,9 +187,10 @@ TEST(OpQMatmul, AgreesWithTfliteInt16With32BitSums) {
   a.input_zero = 0;
   a.output_zero = 0;
   a.wide = 0;
-  const auto r = run(OpId::q_matmul, a, {Array::of<int16_t>({2, 5}, {-15798, -16203, 13547, -16478, 29480, -20480, 30919, 4394, -16779, -30214}),
-    Array::of<int8_t>({3, 5}, {-50, 23, -100, -85, -98, 45, -105, -122, -11, -48, 18, 112, 91, 10, 36}),
-    Array::of<int32_t>({3}, {1870, -376, 948}), Array::of<int32_t>({1}, {1099511573}), Array::of<int32_t>({1}, {-6})});
+  const auto r = run(OpId::q_matmul, a,
+                     {Array::of<int16_t>({2, 5}, {-15798, -16203, 13547, -16478, 29480, -20480, 30919, 4394, -16779, -30214}),
+                      Array::of<int8_t>({3, 5}, {-50, 23, -100, -85, -98, 45, -105, -122, -11, -48, 18, 112, 91, 10, 36}),
+                      Array::of<int32_t>({3}, {1870, -376, 948}), Array::of<int32_t>({1}, {1099511573}), Array::of<int32_t>({1}, {-6})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {-19392, -15172, 249, 32767, -24558, 17917});
 }
@@ -183,20 +199,32 @@ TEST(OpQMatmul, AgreesWithTfliteInt16With32BitSums) {
 TEST(OpQMatmul, AgreesWithTfliteHybrid) {
   ops::q_matmul::Attrs a;
   a.to = static_cast<uint32_t>(DType::f32);
-  const auto r = run(OpId::q_matmul, a, {Array::of<int8_t>({2, 5}, {127, -105, 72, 41, 73, 127, 100, -77, -114, 55}), Array::of<int8_t>({3, 5}, {-88, -99, -51, 32, -95, 76, -50, -48, 42, 93, -16, 76, -50, -95, 84}),
-    Array::of<float>({3}, {0.03853476420044899, -0.8605155944824219, -1.5134943723678589}), Array::of<float>({1}, {0.019999999552965164}), Array::none(), Array::of<int32_t>({2}, {0, 0}), Array::none(), Array::of<float>({2}, {0.0119289206340909, 0.014795340597629547})});
+  const auto r = run(OpId::q_matmul, a,
+                     {Array::of<int8_t>({2, 5}, {127, -105, 72, 41, 73, 127, 100, -77, -114, 55}),
+                      Array::of<int8_t>({3, 5}, {-88, -99, -51, 32, -95, 76, -50, -48, 42, 93, -16, 76, -50, -95, 84}),
+                      Array::of<float>({3}, {0.03853476420044899, -0.8605155944824219, -1.5134943723678589}),
+                      Array::of<float>({1}, {0.019999999552965164}), Array::none(), Array::of<int32_t>({2}, {0, 0}), Array::none(),
+                      Array::of<float>({2}, {0.0119289206340909, 0.014795340597629547})});
   ASSERT_TRUE(r.ok()) << r.message();
-  expect_values(r.outputs[0], {-2.3653810024261475, 3.9007935523986816, -4.227323532104492, -7.6615519523620605, 1.7064757347106934, 5.845115661621094}, 1e-7);
+  expect_values(r.outputs[0],
+                {-2.3653810024261475, 3.9007935523986816, -4.227323532104492, -7.6615519523620605, 1.7064757347106934, 5.845115661621094},
+                1e-7);
 }
 
 // Values computed by LiteRT's reference kernels (BUILTIN_REF).
 TEST(OpQMatmul, AgreesWithTfliteHybridAsymmetric) {
   ops::q_matmul::Attrs a;
   a.to = static_cast<uint32_t>(DType::f32);
-  const auto r = run(OpId::q_matmul, a, {Array::of<int8_t>({2, 5}, {47, -48, -128, 127, 60, 127, -126, -66, -128, -108}), Array::of<int8_t>({3, 5}, {68, -9, 100, -92, -86, -39, -121, -2, 38, 41, -73, -86, 16, 34, 113}),
-    Array::of<float>({3}, {-0.0894879624247551, -0.01402973011136055, -1.4498637914657593}), Array::of<float>({1}, {0.019999999552965164}), Array::none(), Array::of<int32_t>({2}, {67, 53}), Array::none(), Array::of<float>({2}, {0.008428088389337063, 0.005512045230716467})});
+  const auto r = run(OpId::q_matmul, a,
+                     {Array::of<int8_t>({2, 5}, {47, -48, -128, 127, 60, 127, -126, -66, -128, -108}),
+                      Array::of<int8_t>({3, 5}, {68, -9, 100, -92, -86, -39, -121, -2, 38, 41, -73, -86, 16, 34, 113}),
+                      Array::of<float>({3}, {-0.0894879624247551, -0.01402973011136055, -1.4498637914657593}),
+                      Array::of<float>({1}, {0.019999999552965164}), Array::none(), Array::of<int32_t>({2}, {67, 53}), Array::none(),
+                      Array::of<float>({2}, {0.008428088389337063, 0.005512045230716467})});
   ASSERT_TRUE(r.ok()) << r.message();
-  expect_values(r.outputs[0], {-4.26021146774292, 2.8646678924560547, 0.14793312549591064, 2.6931025981903076, 0.5958229303359985, -3.2422704696655273}, 1e-7);
+  expect_values(r.outputs[0],
+                {-4.26021146774292, 2.8646678924560547, 0.14793312549591064, 2.6931025981903076, 0.5958229303359985, -3.2422704696655273},
+                1e-7);
 }
 
 }  // namespace mote::optest

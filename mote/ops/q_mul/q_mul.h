@@ -24,13 +24,13 @@ inline constexpr OpInfo kInfo = OpInfo("Multiplies quantized tensors with broadc
                                     .inputs(2)
                                     .types(mask_of_list(Types{}))
                                     .flags(kElementwise | kRowRange | kIntegerExact);
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("mode", &Attrs::mode, "0: multiplier and shift (TFLite); 1: float scales (ONNX)"), attr("a_zero", &Attrs::a_zero, "zero point of a"),
-    attr("b_zero", &Attrs::b_zero, "zero point of b"), attr("y_zero", &Attrs::y_zero, "zero point of y"),
-    attr("multiplier", &Attrs::multiplier, "mode 0: scales the product"), attr("shift", &Attrs::shift, "mode 0: shift of the product"),
-    attr("a_scale", &Attrs::a_scale, "mode 1: scale of a"), attr("b_scale", &Attrs::b_scale, "mode 1: scale of b"),
-    attr("y_scale", &Attrs::y_scale, "mode 1: scale of y"), attr("clamp_lo", &Attrs::clamp_lo, "least output value"),
-    attr("clamp_hi", &Attrs::clamp_hi, "greatest output value"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("mode", &Attrs::mode, "0: multiplier and shift (TFLite); 1: float scales (ONNX)"),
+                    attr("a_zero", &Attrs::a_zero, "zero point of a"), attr("b_zero", &Attrs::b_zero, "zero point of b"),
+                    attr("y_zero", &Attrs::y_zero, "zero point of y"), attr("multiplier", &Attrs::multiplier, "mode 0: scales the product"),
+                    attr("shift", &Attrs::shift, "mode 0: shift of the product"), attr("a_scale", &Attrs::a_scale, "mode 1: scale of a"),
+                    attr("b_scale", &Attrs::b_scale, "mode 1: scale of b"), attr("y_scale", &Attrs::y_scale, "mode 1: scale of y"),
+                    attr("clamp_lo", &Attrs::clamp_lo, "least output value"), attr("clamp_hi", &Attrs::clamp_hi, "greatest output value"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(infer_binary(c, kInfo.types_));

@@ -33,7 +33,8 @@ TEST(OpQPrelu, AgreesWithTfliteInt8) {
   ops::q_prelu::Attrs a;
   a.input_zero = 5, a.alpha_zero = -3, a.output_zero = 7;
   a.positive_multiplier = 1342177330, a.positive_shift = 1, a.negative_multiplier = 1717986944, a.negative_shift = -6;
-  const auto r = run(OpId::q_prelu, a, {Array::of<int8_t>({2, 4}, {-89, -120, -100, -48, -29, -49, -14, 56}), Array::of<int8_t>({4}, {-65, -12, 58, -114})});
+  const auto r = run(OpId::q_prelu, a,
+                     {Array::of<int8_t>({2, 4}, {-89, -120, -100, -48, -29, -49, -14, 56}), Array::of<int8_t>({4}, {-65, -12, 58, -114})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {80, 21, -73, 81, 33, 13, -7, 71});
 }
@@ -43,7 +44,8 @@ TEST(OpQPrelu, AgreesWithTfliteUint8) {
   ops::q_prelu::Attrs a;
   a.input_zero = 120, a.alpha_zero = 130, a.output_zero = 125;
   a.positive_multiplier = 1342177330, a.positive_shift = 1, a.negative_multiplier = 1717986944, a.negative_shift = -6;
-  const auto r = run(OpId::q_prelu, a, {Array::of<uint8_t>({2, 4}, {90, 82, 114, 237, 95, 63, 148, 198}), Array::of<uint8_t>({4}, {242, 71, 227, 218})});
+  const auto r = run(OpId::q_prelu, a,
+                     {Array::of<uint8_t>({2, 4}, {90, 82, 114, 237, 95, 63, 148, 198}), Array::of<uint8_t>({4}, {242, 71, 227, 218})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {83, 153, 118, 255, 90, 167, 160, 223});
 }

@@ -26,16 +26,17 @@ inline constexpr OpInfo kInfo = OpInfo("Reduces a quantized tensor along axes by
                                     .inputs(1, 2)
                                     .types(mask_of_list(Types{}))
                                     .flags(kIntegerExact);
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("axes", &Attrs::axes, "axes to reduce; negative ones count from the end; input 1, if present, replaces them"),
-    attr("axis_count", &Attrs::axis_count, "how many of `axes` count; 0: all axes"),
-    attr("keep_dims", &Attrs::keep_dims, "1: reduced axes stay with size 1; 0: they go"),
-    attr("kind", &Attrs::kind, "0: mean, 1: sum, 2: maximum, 3: minimum (the last two keep scale and zero point)"),
-    attr("mode", &Attrs::mode, "0: multiplier and shift (TFLite; for a mean they do not include the division); 1: real_multiplier, ties to even"),
-    attr("input_zero", &Attrs::input_zero, "zero point of x"), attr("output_zero", &Attrs::output_zero, "zero point of y"),
-    attr("multiplier", &Attrs::multiplier, "mode 0: scale of x divided by scale of y, not negative"),
-    attr("shift", &Attrs::shift, "mode 0: its shift, -31 to 30"),
-    attr("real_multiplier", &Attrs::real_multiplier, "mode 1: scale of x divided by scale of y"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("axes", &Attrs::axes, "axes to reduce; negative ones count from the end; input 1, if present, replaces them"),
+                    attr("axis_count", &Attrs::axis_count, "how many of `axes` count; 0: all axes"),
+                    attr("keep_dims", &Attrs::keep_dims, "1: reduced axes stay with size 1; 0: they go"),
+                    attr("kind", &Attrs::kind, "0: mean, 1: sum, 2: maximum, 3: minimum (the last two keep scale and zero point)"),
+                    attr("mode", &Attrs::mode,
+                         "0: multiplier and shift (TFLite; for a mean they do not include the division); 1: real_multiplier, ties to even"),
+                    attr("input_zero", &Attrs::input_zero, "zero point of x"), attr("output_zero", &Attrs::output_zero, "zero point of y"),
+                    attr("multiplier", &Attrs::multiplier, "mode 0: scale of x divided by scale of y, not negative"),
+                    attr("shift", &Attrs::shift, "mode 0: its shift, -31 to 30"),
+                    attr("real_multiplier", &Attrs::real_multiplier, "mode 1: scale of x divided by scale of y"));
 
 inline ReduceAttrs reduction(const Attrs& a) {
   ReduceAttrs r;

@@ -14,7 +14,8 @@ int32_t clamped(int64_t v, int32_t size) { return clamp_to(v, 0, size - 1); }
 
 int32_t nearest(int32_t at, int32_t in, int32_t out, const Attrs& a) {
   const bool corners = a.align_corners != 0;
-  const float scale = corners && out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1) : static_cast<float>(in) / static_cast<float>(out);
+  const float scale =
+      corners && out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1) : static_cast<float>(in) / static_cast<float>(out);
   const float position = (static_cast<float>(at) + (a.half_pixel_centers != 0 ? 0.5f : 0.0f)) * scale;
   return clamped(round_to_s32(corners ? std::round(position) : std::floor(position)), in);
 }
@@ -37,14 +38,17 @@ Between<float> between_real(int32_t at, int32_t in, int32_t out, const Attrs& a)
 
 template <class T>
 struct Resize {
-  static const T* row(const Tensor& x, int32_t n, int32_t h, int32_t w) { return x.at<const T>(n * x.stride(0) + h * x.stride(1) + w * x.stride(2)); }
+  static const T* row(const Tensor& x, int32_t n, int32_t h, int32_t w) {
+    return x.at<const T>(n * x.stride(0) + h * x.stride(1) + w * x.stride(2));
+  }
 
   // One output position, all channels.
   static void blend(const Tensor& x, int32_t n, int32_t h, int32_t w, const Attrs& a, T* out) {
     const int32_t ih = x.dim(1), iw = x.dim(2), channels = x.dim(3);
     if constexpr (std::is_same_v<T, uint8_t>) {
       const Between<float> v = between_real(h, ih, a.height, a), u = between_real(w, iw, a.width, a);
-      const T *p = row(x, n, v.first, u.first), *q = row(x, n, v.second, u.first), *r = row(x, n, v.first, u.second), *s = row(x, n, v.second, u.second);
+      const T *p = row(x, n, v.first, u.first), *q = row(x, n, v.second, u.first), *r = row(x, n, v.first, u.second),
+              *s = row(x, n, v.second, u.second);
       for (int32_t k = 0; k < channels; ++k) {
         const float sum = static_cast<float>(p[k]) * (1 - v.part) * (1 - u.part) + static_cast<float>(q[k]) * v.part * (1 - u.part) +
                           static_cast<float>(r[k]) * (1 - v.part) * u.part + static_cast<float>(s[k]) * v.part * u.part + 0.5f;
@@ -52,7 +56,8 @@ struct Resize {
       }
     } else {
       const Between<int64_t> v = between_fixed(h, ih, a.height, a), u = between_fixed(w, iw, a.width, a);
-      const T *p = row(x, n, v.first, u.first), *q = row(x, n, v.second, u.first), *r = row(x, n, v.first, u.second), *s = row(x, n, v.second, u.second);
+      const T *p = row(x, n, v.first, u.first), *q = row(x, n, v.second, u.first), *r = row(x, n, v.first, u.second),
+              *s = row(x, n, v.second, u.second);
       for (int32_t k = 0; k < channels; ++k) {
         const int64_t sum = (p[k] * (1024 - v.part) + q[k] * v.part) * (1024 - u.part) + (r[k] * (1024 - v.part) + s[k] * v.part) * u.part;
         out[k] = saturate_to<T>((sum > 0 ? sum + (1 << 19) : sum - (1 << 19)) / (1 << 20));

@@ -16,15 +16,16 @@ struct Attrs {
   uint32_t half_pixel_centers = 0;
 };
 using Types = TypeList<int8_t, uint8_t, int16_t>;
-inline constexpr OpInfo kInfo = OpInfo("Resizes the two spatial dimensions of a quantized tensor (N, H, W, C) with TFLite's arithmetic; scale and zero point stay.")
-                                    .signature("x -> y")
-                                    .types(mask_of_list(Types{}))
-                                    .flags(kIntegerExact);
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("height", &Attrs::height, "rows of the output"), attr("width", &Attrs::width, "columns of the output"),
-    attr("method", &Attrs::method, "0: nearest, 1: bilinear (s8 and s16 with 10 bits of fraction, u8 in float)"),
-    attr("align_corners", &Attrs::align_corners, "1: corner elements map onto corner elements"),
-    attr("half_pixel_centers", &Attrs::half_pixel_centers, "1: positions are those of element centres"));
+inline constexpr OpInfo kInfo =
+    OpInfo("Resizes the two spatial dimensions of a quantized tensor (N, H, W, C) with TFLite's arithmetic; scale and zero point stay.")
+        .signature("x -> y")
+        .types(mask_of_list(Types{}))
+        .flags(kIntegerExact);
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("height", &Attrs::height, "rows of the output"), attr("width", &Attrs::width, "columns of the output"),
+                    attr("method", &Attrs::method, "0: nearest, 1: bilinear (s8 and s16 with 10 bits of fraction, u8 in float)"),
+                    attr("align_corners", &Attrs::align_corners, "1: corner elements map onto corner elements"),
+                    attr("half_pixel_centers", &Attrs::half_pixel_centers, "1: positions are those of element centres"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, kInfo.types_));

@@ -12,7 +12,9 @@ struct Attrs {
   int32_t diff_min = 0;
 };
 using Types = TypeList<int8_t, uint8_t, int16_t>;
-inline constexpr OpInfo kInfo = OpInfo("Normalises exponentials along the last axis in fixed point, as TFLite does; 8-bit results have scale 1/256, 16-bit ones 1/32768 or 1/65536.")
+inline constexpr OpInfo kInfo = OpInfo(
+                                    "Normalises exponentials along the last axis in fixed point, as TFLite does; 8-bit results have scale "
+                                    "1/256, 16-bit ones 1/32768 or 1/65536.")
                                     .signature("x, exp_table?, reciprocal_table? -> y")
                                     .inputs(1, 3)
                                     .types(mask_of_list(Types{}))

@@ -38,7 +38,8 @@ TEST(OpQSoftmax, CloseToTheRealSoftmaxForEveryType) {
         std::vector<Array> inputs = {x};
         if (tables) inputs.push_back(q_softmax_case::table([](double v) { return std::exp(v); }, -10, 0));
         if (tables) inputs.push_back(q_softmax_case::table([](double v) { return 1 / (1 + v); }, 0, 1));
-        const auto r = run(OpId::q_softmax, ops::q_softmax::Attrs{static_cast<uint32_t>(to), f.multiplier, f.shift, tables ? 0 : -700}, inputs);
+        const auto r =
+            run(OpId::q_softmax, ops::q_softmax::Attrs{static_cast<uint32_t>(to), f.multiplier, f.shift, tables ? 0 : -700}, inputs);
         ASSERT_TRUE(r.ok()) << r.message();
         for_each_index(shape, [&](const Shape& i) {
           double sum = 0;
@@ -104,8 +105,10 @@ TEST(OpQSoftmax, AgreesWithTfliteInt8ToInt16) {
 // Values computed by LiteRT's reference kernels (BUILTIN_REF).
 TEST(OpQSoftmax, AgreesWithTfliteInt16) {
   const ops::q_softmax::Attrs a{0, 1407353373, 2, 0};
-  const auto r = run(OpId::q_softmax, a, {Array::of<int16_t>({2, 6}, {16841, -27970, -7665, -15406, -13825, 20489, -4652, -1996, 31376, -3071, 16491, 30707}),
-    q_softmax_case::table([](double v) { return std::exp(v); }, -10, 0), q_softmax_case::table([](double v) { return 1 / (1 + v); }, 0, 1)});
+  const auto r = run(OpId::q_softmax, a,
+                     {Array::of<int16_t>({2, 6}, {16841, -27970, -7665, -15406, -13825, 20489, -4652, -1996, 31376, -3071, 16491, 30707}),
+                      q_softmax_case::table([](double v) { return std::exp(v); }, -10, 0),
+                      q_softmax_case::table([](double v) { return 1 / (1 + v); }, 0, 1)});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {6178, 2, 2, 2, 2, 26583, 1, 1, 18534, 1, 48, 14182});
 }

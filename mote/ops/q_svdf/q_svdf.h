@@ -15,18 +15,20 @@ struct Attrs {
   int32_t time_shift = 0;
 };
 using Types = TypeList<int8_t>;
-inline constexpr OpInfo kInfo = OpInfo("Filters a quantized sequence frame by frame with a low-rank time filter whose memory is the state (TFLite's SVDF).")
-                                    .signature("state, x, feature_weights, time_weights, bias? -> state, y")
-                                    .inputs(4, 5)
-                                    .outputs(2)
-                                    .types(mask_of_list(Types{}), 1)
-                                    .flags(kStateUpdate | kIntegerExact);
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("rank", &Attrs::rank, "filters per unit"), attr("input_zero", &Attrs::input_zero, "zero point of x"),
-    attr("output_zero", &Attrs::output_zero, "zero point of y"),
-    attr("feature_multiplier", &Attrs::feature_multiplier, "scales the product with the feature weights to the state"),
-    attr("feature_shift", &Attrs::feature_shift, "its shift"),
-    attr("time_multiplier", &Attrs::time_multiplier, "scales the product with the time weights to the output"), attr("time_shift", &Attrs::time_shift, "its shift"));
+inline constexpr OpInfo kInfo =
+    OpInfo("Filters a quantized sequence frame by frame with a low-rank time filter whose memory is the state (TFLite's SVDF).")
+        .signature("state, x, feature_weights, time_weights, bias? -> state, y")
+        .inputs(4, 5)
+        .outputs(2)
+        .types(mask_of_list(Types{}), 1)
+        .flags(kStateUpdate | kIntegerExact);
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("rank", &Attrs::rank, "filters per unit"), attr("input_zero", &Attrs::input_zero, "zero point of x"),
+                    attr("output_zero", &Attrs::output_zero, "zero point of y"),
+                    attr("feature_multiplier", &Attrs::feature_multiplier, "scales the product with the feature weights to the state"),
+                    attr("feature_shift", &Attrs::feature_shift, "its shift"),
+                    attr("time_multiplier", &Attrs::time_multiplier, "scales the product with the time weights to the output"),
+                    attr("time_shift", &Attrs::time_shift, "its shift"));
 
 // state s16 (B, filters * memory), x s8 (B, I), feature_weights s8 (filters, I), time_weights s16 (filters, memory), bias s32 (units).
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {

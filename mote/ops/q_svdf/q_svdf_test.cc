@@ -32,12 +32,13 @@ TEST(OpQSvdf, RefusesWhatDoesNotFit) {
 
 // Values computed by LiteRT's reference kernels (BUILTIN_REF).
 TEST(OpQSvdf, AgreesWithTflite) {
-  const ops::q_svdf::Attrs a{2, 7, -5, 2147483530, -2, 2111062412, -13};
+  const ops::q_svdf::Attrs a{2, 7, -5, 1073741824, -1, 2111062400, -13};
   const Array feature = Array::of<int8_t>({4, 3}, {113, 32, 47, 101, 20, 70, 85, -70, -113, -51, -55, 95});
   const Array time = Array::of<int16_t>({4, 3}, {248, -297, 0, 193, -222, 179, -229, -19, 190, -118, -95, -133});
   const Array bias = Array::of<int32_t>({2}, {878, -981});
   Array state(DType::s16, {2, 12});
-  const std::vector<double> frames[] = {{125, -15, -6, 1, 21, 13}, {2, 126, 78, 74, 51, 31}, {-41, 125, -9, -73, 88, -87}, {91, 28, -99, -117, -15, -119}};
+  const std::vector<double> frames[] = {
+      {125, -15, -6, 1, 21, 13}, {2, 126, 78, 74, 51, 31}, {-41, 125, -9, -73, 88, -87}, {91, 28, -99, -117, -15, -119}};
   const std::vector<double> expected[] = {{52, 93, -4, -18}, {-128, -93, 44, 9}, {22, -103, -128, 46}, {127, 127, 127, 83}};
   for (int i = 0; i < 4; ++i) {
     const auto r = run(OpId::q_svdf, a, {state, Array::of<int8_t>({2, 3}, frames[i]), feature, time, bias}, 2);
@@ -45,7 +46,8 @@ TEST(OpQSvdf, AgreesWithTflite) {
     expect_values(r.outputs[1], expected[i]);
     state = r.outputs[0];
   }
-  expect_values(state, {1645, -600, 1296, 1712, -902, 371, -4195, -2633, 4412, 114, -1391, -3877, 2527, -2717, -5160, 2332, -3260, -5446, -24, -462, 1310, -889, -2326, -1109});
+  expect_values(state, {1645, -600,  1296,  1712, -902,  371,   -4195, -2633, 4412, 114,  -1391, -3877,
+                        2527, -2717, -5160, 2332, -3260, -5446, -24,   -462,  1310, -889, -2326, -1109});
 }
 
 }  // namespace mote::optest

@@ -13,15 +13,17 @@ struct Attrs {
 };
 using Types = FloatTypes;
 constexpr DTypeMask kResults = kQuant | mask_of(DType::u16) | mask_of(DType::s32);
-inline constexpr OpInfo kInfo = OpInfo("Turns real numbers into integers: round(x / scale) + zero_point, saturated; NaN gives the zero point.")
-                                    .signature("x, scale, zero_point? -> y")
-                                    .inputs(2, 3)
-                                    .types(mask_of_list(Types{}))
-                                    .flags(kElementwise | kRowRange)
-                                    .onnx("QuantizeLinear");
+inline constexpr OpInfo kInfo =
+    OpInfo("Turns real numbers into integers: round(x / scale) + zero_point, saturated; NaN gives the zero point.")
+        .signature("x, scale, zero_point? -> y")
+        .inputs(2, 3)
+        .types(mask_of_list(Types{}))
+        .flags(kElementwise | kRowRange)
+        .onnx("QuantizeLinear");
 inline constexpr auto kAttrs = std::make_tuple(
     attr("to", &Attrs::to, "element type of the output: s8, u8, s16, u16 or s32"),
-    attr("axis", &Attrs::axis, "axis of x along which scale and zero_point run, where they have more than one element; negative counts from the end"),
+    attr("axis", &Attrs::axis,
+         "axis of x along which scale and zero_point run, where they have more than one element; negative counts from the end"),
     attr("block", &Attrs::block, "0, or: scale and zero_point have the shape of x with the axis divided by this size"),
     attr("rounding", &Attrs::rounding, "0: ties to even (ONNX), 1: ties away from zero (TFLite)"));
 

@@ -30,10 +30,12 @@ TEST(OpQuantize, TiesFollowTheRoundingAttribute) {
 TEST(OpQuantize, InfinitySaturatesAndNanGivesTheZeroPoint) {
   const Array scale = Array::scalar(DType::f32, 1), zero = Array::scalar(DType::u8, 9);
   for (DType type : types_of(ops::quantize::Types{})) {
-    const auto r = run(OpId::quantize, ops::quantize::Attrs{static_cast<uint32_t>(DType::u8), 0, 0, 0}, {Array::from(type, {3}, {INFINITY, -INFINITY, NAN}), scale, zero});
+    const auto r = run(OpId::quantize, ops::quantize::Attrs{static_cast<uint32_t>(DType::u8), 0, 0, 0},
+                       {Array::from(type, {3}, {INFINITY, -INFINITY, NAN}), scale, zero});
     expect_values(r.outputs[0], {255, 0, 9});
   }
-  const auto r = run(OpId::quantize, ops::quantize::Attrs{static_cast<uint32_t>(DType::s32), 0, 0, 0}, {Array::of<float>({3}, {1e20, -1e20, 5}), scale});
+  const auto r = run(OpId::quantize, ops::quantize::Attrs{static_cast<uint32_t>(DType::s32), 0, 0, 0},
+                     {Array::of<float>({3}, {1e20, -1e20, 5}), scale});
   expect_values(r.outputs[0], {2147483647, -2147483648.0, 5});
 }
 
@@ -77,7 +79,9 @@ TEST(OpQuantize, RefusesWhatDoesNotFit) {
 
 // Values computed by LiteRT's reference kernels (BUILTIN_REF).
 TEST(OpQuantize, AgreesWithTflite) {
-  const auto r = run(OpId::quantize, ops::quantize::Attrs{static_cast<uint32_t>(DType::s8), 0, 0, 1}, {Array::of<float>({9}, {0.5, 1.5, -0.5, -1.5, 2.490000009536743, -2.509999990463257, 100.0, -100.0, 6.25}), Array::of<float>({}, {1}), Array::of<int8_t>({}, {2})});
+  const auto r = run(OpId::quantize, ops::quantize::Attrs{static_cast<uint32_t>(DType::s8), 0, 0, 1},
+                     {Array::of<float>({9}, {0.5, 1.5, -0.5, -1.5, 2.490000009536743, -2.509999990463257, 100.0, -100.0, 6.25}),
+                      Array::of<float>({}, {1}), Array::of<int8_t>({}, {2})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {3, 4, 1, 0, 4, -1, 102, -98, 8});
 }

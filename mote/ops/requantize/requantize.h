@@ -15,11 +15,12 @@ struct Attrs {
 };
 using Types = TypeList<int8_t, uint8_t, int16_t, int32_t>;
 constexpr DTypeMask kResults = kQuant | mask_of(DType::s32);
-inline constexpr OpInfo kInfo = OpInfo("Changes the scale, zero point and type of a quantized tensor: (x - input_zero) * multiplier + output_zero.")
-                                    .signature("x, multiplier, shift? -> y")
-                                    .inputs(2, 3)
-                                    .types(mask_of_list(Types{}))
-                                    .flags(kElementwise | kRowRange | kIntegerExact);
+inline constexpr OpInfo kInfo =
+    OpInfo("Changes the scale, zero point and type of a quantized tensor: (x - input_zero) * multiplier + output_zero.")
+        .signature("x, multiplier, shift? -> y")
+        .inputs(2, 3)
+        .types(mask_of_list(Types{}))
+        .flags(kElementwise | kRowRange | kIntegerExact);
 inline constexpr auto kAttrs = std::make_tuple(
     attr("to", &Attrs::to, "element type of the output: s8, u8, s16 or s32"), attr("input_zero", &Attrs::input_zero, "zero point of x"),
     attr("output_zero", &Attrs::output_zero, "zero point of the output"),

@@ -17,7 +17,8 @@ TEST(OpRequantize, EveryTypeShapeAndArithmetic) {
         a.output_zero = some_zero(to);
         auto r = run(OpId::requantize, a, {x, int_vector({double(f.multiplier)}), int_vector({double(f.shift)})});
         ASSERT_TRUE(r.ok()) << r.message();
-        expect_oracle(r.outputs[0], [&](const Shape& i) { return saturated(tflite_scaled(x.at(i) - a.input_zero, f) + a.output_zero, to); });
+        expect_oracle(r.outputs[0],
+                      [&](const Shape& i) { return saturated(tflite_scaled(x.at(i) - a.input_zero, f) + a.output_zero, to); });
         r = run(OpId::requantize, a, {x, real_vector({real})});
         ASSERT_TRUE(r.ok()) << r.message();
         expect_oracle(r.outputs[0], [&](const Shape& i) {
@@ -36,8 +37,9 @@ TEST(OpRequantize, MultipliersRunAlongAnAxisAndResultsAreClamped) {
   a.axis = -1;
   a.clamp_lo = -50;
   a.clamp_hi = 60;
-  const auto r = run(OpId::requantize, a, {x, int_vector({double(f[0].multiplier), double(f[1].multiplier), double(f[2].multiplier)}),
-                                           int_vector({double(f[0].shift), double(f[1].shift), double(f[2].shift)})});
+  const auto r = run(OpId::requantize, a,
+                     {x, int_vector({double(f[0].multiplier), double(f[1].multiplier), double(f[2].multiplier)}),
+                      int_vector({double(f[0].shift), double(f[1].shift), double(f[2].shift)})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_oracle(r.outputs[0], [&](const Shape& i) { return std::fmin(std::fmax(tflite_scaled(x.at(i), f[i[1]]), -50), 60); });
 }
@@ -45,7 +47,9 @@ TEST(OpRequantize, MultipliersRunAlongAnAxisAndResultsAreClamped) {
 TEST(OpRequantize, AnyShiftAndValueIsSafe) {
   for (const double shift : {-2147483648.0, -40.0, 31.0, 40.0, 2147483647.0})
     for (const double multiplier : {-2147483648.0, 0.0, 2147483647.0})
-      EXPECT_TRUE(run(OpId::requantize, ops::requantize::Attrs{}, {int_vector({-2147483648.0, 2147483647}), int_vector({multiplier}), int_vector({shift})}).ok());
+      EXPECT_TRUE(run(OpId::requantize, ops::requantize::Attrs{},
+                      {int_vector({-2147483648.0, 2147483647}), int_vector({multiplier}), int_vector({shift})})
+                      .ok());
 }
 
 TEST(OpRequantize, RefusesWhatDoesNotFit) {
@@ -76,7 +80,9 @@ TEST(OpRequantize, RefusesWhatDoesNotFit) {
 TEST(OpRequantize, AgreesWithTfliteInt8ToInt8) {
   ops::requantize::Attrs a;
   a.to = static_cast<uint32_t>(dtype_of<int8_t>), a.input_zero = 3, a.output_zero = -5;
-  const auto r = run(OpId::requantize, a, {Array::of<int8_t>({7}, {121, -47, -25, -118, 63, -28, -125}), Array::of<int32_t>({1}, {1416425410}), Array::of<int32_t>({1}, {0})});
+  const auto r = run(
+      OpId::requantize, a,
+      {Array::of<int8_t>({7}, {121, -47, -25, -118, 63, -28, -125}), Array::of<int32_t>({1}, {1416425410}), Array::of<int32_t>({1}, {0})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {73, -38, -23, -85, 35, -25, -89});
 }
@@ -85,7 +91,9 @@ TEST(OpRequantize, AgreesWithTfliteInt8ToInt8) {
 TEST(OpRequantize, AgreesWithTfliteUint8ToInt8) {
   ops::requantize::Attrs a;
   a.to = static_cast<uint32_t>(dtype_of<int8_t>), a.input_zero = 120, a.output_zero = 7;
-  const auto r = run(OpId::requantize, a, {Array::of<uint8_t>({7}, {39, 45, 20, 17, 145, 59, 244}), Array::of<int32_t>({1}, {1416425410}), Array::of<int32_t>({1}, {0})});
+  const auto r =
+      run(OpId::requantize, a,
+          {Array::of<uint8_t>({7}, {39, 45, 20, 17, 145, 59, 244}), Array::of<int32_t>({1}, {1416425410}), Array::of<int32_t>({1}, {0})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {-46, -42, -59, -61, 23, -33, 89});
 }
@@ -94,7 +102,9 @@ TEST(OpRequantize, AgreesWithTfliteUint8ToInt8) {
 TEST(OpRequantize, AgreesWithTfliteInt8ToUint8) {
   ops::requantize::Attrs a;
   a.to = static_cast<uint32_t>(dtype_of<uint8_t>), a.input_zero = -4, a.output_zero = 131;
-  const auto r = run(OpId::requantize, a, {Array::of<int8_t>({7}, {18, 20, 6, 37, 72, -46, 29}), Array::of<int32_t>({1}, {1416425410}), Array::of<int32_t>({1}, {0})});
+  const auto r =
+      run(OpId::requantize, a,
+          {Array::of<int8_t>({7}, {18, 20, 6, 37, 72, -46, 29}), Array::of<int32_t>({1}, {1416425410}), Array::of<int32_t>({1}, {0})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {146, 147, 138, 158, 181, 103, 153});
 }
@@ -103,7 +113,9 @@ TEST(OpRequantize, AgreesWithTfliteInt8ToUint8) {
 TEST(OpRequantize, AgreesWithTfliteInt16ToInt8) {
   ops::requantize::Attrs a;
   a.to = static_cast<uint32_t>(dtype_of<int8_t>), a.input_zero = 0, a.output_zero = 2;
-  const auto r = run(OpId::requantize, a, {Array::of<int16_t>({7}, {4661, 12172, 16531, 17304, 5851, -28095, 19842}), Array::of<int32_t>({1}, {1416425410}), Array::of<int32_t>({1}, {0})});
+  const auto r = run(OpId::requantize, a,
+                     {Array::of<int16_t>({7}, {4661, 12172, 16531, 17304, 5851, -28095, 19842}), Array::of<int32_t>({1}, {1416425410}),
+                      Array::of<int32_t>({1}, {0})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {127, 127, 127, 127, 127, -128, 127});
 }
@@ -112,7 +124,9 @@ TEST(OpRequantize, AgreesWithTfliteInt16ToInt8) {
 TEST(OpRequantize, AgreesWithTfliteInt16ToInt16) {
   ops::requantize::Attrs a;
   a.to = static_cast<uint32_t>(dtype_of<int16_t>), a.input_zero = 0, a.output_zero = 0;
-  const auto r = run(OpId::requantize, a, {Array::of<int16_t>({7}, {30697, 3307, -3942, -19783, -2686, 5421, 18028}), Array::of<int32_t>({1}, {1416425410}), Array::of<int32_t>({1}, {0})});
+  const auto r = run(OpId::requantize, a,
+                     {Array::of<int16_t>({7}, {30697, 3307, -3942, -19783, -2686, 5421, 18028}), Array::of<int32_t>({1}, {1416425410}),
+                      Array::of<int32_t>({1}, {0})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {20247, 2181, -2600, -13048, -1772, 3576, 11891});
 }

@@ -44,10 +44,8 @@ inline constexpr OpInfo kInfo =
 inline constexpr auto kAttrs = std::make_tuple(
     attr("mode", &Attrs::mode, "0 nearest, 1 linear, 2 cubic"),
     attr("coordinates", &Attrs::coordinates,
-         "place of output element i in the input: 0 half pixel (i + .5) / scale - .5; 1 half pixel symmetric; 2 half pixel, 0 where "
-         "one "
-         "element comes out; 3 align corners i * (in - 1) / (out - 1); 4 asymmetric i / scale; 5 (i + .5) / scale, for nearest; 6 crop of "
-         "roi"),
+         "place of output element i in the input: 0 half pixel (i + .5) / scale - .5; 1 half pixel symmetric; 2 half pixel, 0 where one "
+         "element comes out; 3 align corners i * (in - 1) / (out - 1); 4 asymmetric i / scale; 5 (i + .5) / scale, for nearest; 6 crop"),
     attr("nearest", &Attrs::nearest, "how nearest rounds the place: 0 half down, 1 half up, 2 floor, 3 ceil"),
     attr("antialias", &Attrs::antialias, "1: linear and cubic widen their window when they shrink"),
     attr("exclude_outside", &Attrs::exclude_outside,
