@@ -27,11 +27,12 @@ constexpr PanelShape panel_shape(Layout layout, DType dtype) {
   }
 }
 
-// Bytes of a packed tensor: n values of dimension 0, k of all the others together. 64-bit, so that nothing overflows.
-constexpr uint64_t panel_bytes(Layout layout, DType dtype, uint64_t n, uint64_t k) {
+// Bytes of a packed tensor: n values of dimension 0, k of all the others together, n * k below 2^31. 0 when the layout is not
+// for the type. 64-bit, so that nothing overflows.
+constexpr uint64_t panel_bytes(Layout layout, DType dtype, uint32_t n, uint32_t k) {
   const PanelShape p = panel_shape(layout, dtype);
-  if (p.k_group == 0) return 0;
-  return (n + 15) / 16 * ((k + p.k_group - 1) / p.k_group) * 16 * p.group_bytes;
+  if ((p.types & mask_of(dtype)) == 0) return 0;
+  return uint64_t{(n + 15) / 16} * ((k + p.k_group - 1) / p.k_group) * (16 * p.group_bytes);
 }
 
 // Byte offset of the group that holds element (n, k).

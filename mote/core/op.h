@@ -28,6 +28,7 @@ enum OpFlags : uint16_t {
   kIntegerExact = 1 << 4,   // same bits on every CPU
   kView = 1 << 5,           // the output is the input's bytes under another shape; may share them wholly
   kStateUpdate = 1 << 6,    // output 0 is input 0 updated in place: they may be, and usually are, the same bytes
+  kPackedWeights = 1 << 7,  // input 1 may have a panel layout
 };
 
 constexpr uint8_t kVariadic = 255;

@@ -132,7 +132,7 @@ Status Instance::set_output_types(const OpContext& c, const TensorType* types) n
     for (int k = 0; k < bound.rank; ++k) {
       const int32_t size = types[o].dims[k] == kDimUnknown ? bound.dims[k] : types[o].dims[k];
       const bool dynamic = (bound.dynamic >> k & 1) != 0;
-      if (dynamic ? size > bound.dims[k] : size != bound.dims[k]) return fail({Status::kShape, dynamic ? Why::kBound : Why::kOutputType}, bound.dims[k], size);
+      if (dynamic ? size < 0 || size > bound.dims[k] : size != bound.dims[k]) return fail({Status::kShape, dynamic ? Why::kBound : Why::kOutputType}, bound.dims[k], size);
       if (actual != nullptr) actual->dims[k] = size;
     }
     if (actual != nullptr) set_dense_strides(*actual);

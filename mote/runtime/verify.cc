@@ -204,7 +204,11 @@ class Verifier {
     if (count > kMaxOperands || n.input_count < def->min_in || (def->max_in != kVariadic && n.input_count > def->max_in)) return corrupt(Why::kInputCount, def->max_in, n.input_count);
     if (n.output_count > kMaxOutputs || n.output_count < def->min_out || (def->max_out != kVariadic && n.output_count > def->max_out))
       return corrupt(Why::kOutputCount, def->max_out, n.output_count);
-    if (count > 0 && n.output_count > 0 && operand(n, n.input_count) < 0) return corrupt(Why::kOperandMissing);
+    // What every call has; shape functions and kernels rely on it.
+    for (uint32_t k = 0; k < count; ++k) {
+      const bool required = k < n.input_count ? k < def->min_in : k == n.input_count || k - n.input_count < def->min_out;
+      if (required && operand(n, k) < 0) return corrupt(Why::kOperandMissing, clamp32(k), -1);
+    }
     MOTE_TRY(places(n));
     MOTE_TRY(attributes(n, *def));
     const CallKind kind = call_kind(p_, n, def);
@@ -221,12 +225,15 @@ class Verifier {
     return Status::kOk;
   }
 
+  // Panels and rings only where the operator can read them.
   Status rings(const Instruction& n, const OpDef& def, CallKind kind) noexcept {
     const bool strip = in_strip();
     if (strip && ((def.flags & kRowRange) == 0 || kind != CallKind::kStatic || desc(operand(n, n.input_count)).rank < 3)) return corrupt(Why::kStripBody);
     for (uint32_t k = 0; k < uint32_t{n.input_count} + n.output_count; ++k) {
       const int32_t o = operand(n, k);
-      if (o < 0 || desc(o).ring_rows == 0) continue;
+      if (o < 0) continue;
+      if (desc(o).layout != Layout::kPlain && (k != 1 || (def.flags & kPackedWeights) == 0)) return corrupt(Why::kLayout);
+      if (desc(o).ring_rows == 0) continue;
       const bool output = k >= n.input_count;
       const bool fits = output || k == 0 || ((def.flags & kElementwise) != 0 && desc(o).rank == desc(operand(n, n.input_count)).rank);
       if (!strip || !fits) return corrupt(Why::kRing);
@@ -266,7 +273,8 @@ class Verifier {
     if (in_strip()) c.rows = kSomeRows;
     const Status inferred = def.infer(InferContext(c, outputs, &d_));
     if (!inferred.ok()) {
-      if (kind == CallKind::kDynamic && inferred.code() == Status::kShape) return measure_scratch(def, c);
+      // Smaller sizes may fit. Scratch cannot be asked for operands that were refused: it is compared when running.
+      if (kind == CallKind::kDynamic && inferred.code() == Status::kShape) return Status::kOk;
       d_.status = inferred;
       return inferred;
     }

@@ -108,6 +108,16 @@ const Rule kRules[] = {
     {"another output shape", Why::kOutputType, [](ProgramRecords& r) { r.tensors[3].dims[0] = 1; }},
     {"operand type", Why::kDType, [](ProgramRecords& r) { operand_at(r, kSoftmaxAt, 0) = 1; }},
     {"shapes that do not fit", Why::kBroadcast, [](ProgramRecords& r) { r.tensors[2].dims[0] = 3; r.states[0].init = -1; }},
+    {"panel an operator cannot read", Why::kLayout,
+     [](ProgramRecords& r) {
+       TensorDesc& d = r.tensors[2];
+       d.rank = 2;
+       d.dims[0] = 1, d.dims[1] = 4;
+       d.strides[0] = 0;
+       d.layout = Layout::kPanel16;
+       r.segments[0].reserve = 256;
+       r.states[0].init = -1;
+     }},
     {"overlap", Why::kOverlap, [](ProgramRecords& r) { r.tensors[4].offset = r.tensors[3].offset + 16; r.banks[0].size += 16; }},
     {"if leaves the method", Why::kNesting, [](ProgramRecords& r) { attrs_at<IfAttrs>(r, kIfAt).then_count = 9; }},
     {"else leaves the method", Why::kNesting, [](ProgramRecords& r) { attrs_at<IfAttrs>(r, kIfAt).else_count = 0xffffffffu; }},

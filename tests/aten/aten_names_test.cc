@@ -23,7 +23,7 @@ TEST(AtenNames, EveryRecordedNameExists) {
     ++recorded;
     EXPECT_EQ(names.count(aten), 1u) << doc.name << " records '" << aten << "', which PyTorch does not have";
   }
-  EXPECT_GT(recorded, 90);
+  EXPECT_GT(static_cast<size_t>(recorded) * 3, op_docs().size());
 }
 
 // An operator that ATen knows under the same name should say so, unless its meaning differs: then it is listed here with the reason.

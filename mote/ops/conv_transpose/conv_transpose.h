@@ -21,7 +21,7 @@ inline constexpr OpInfo kInfo =
         .signature("x, weights, bias?, residual?, scales? -> y")
         .inputs(2, 5)
         .types(mask_of_list(Types{}))
-        .flags(kRowRange)
+        .flags(kRowRange | kPackedWeights)
         .onnx("ConvTranspose");
 inline constexpr auto kAttrs = std::tuple_cat(
     window_fields<Attrs>(),

@@ -25,7 +25,7 @@ inline constexpr OpInfo kInfo =
         .signature(kStageSignature)
         .inputs(2, 8)
         .types(mask_of_list(Types{}))
-        .flags(kRowRange | kIntegerExact)
+        .flags(kRowRange | kIntegerExact | kPackedWeights)
         .onnx("ConvInteger, QLinearConv");
 inline constexpr auto kAttrs =
     std::tuple_cat(window_fields<Attrs>(), std::make_tuple(attr("groups", &Attrs::groups, "channels are divided into this many groups")),

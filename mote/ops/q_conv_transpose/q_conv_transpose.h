@@ -26,7 +26,7 @@ inline constexpr OpInfo kInfo =
         .signature(kStageSignature)
         .inputs(2, 8)
         .types(mask_of_list(Types{}))
-        .flags(kRowRange | kIntegerExact);
+        .flags(kRowRange | kIntegerExact | kPackedWeights);
 inline constexpr auto kAttrs = std::tuple_cat(
     window_fields<Attrs>(),
     std::make_tuple(attr("output_padding", &Attrs::output_padding, "positions added at the end of each spatial dimension of the output"),

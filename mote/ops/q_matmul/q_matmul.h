@@ -21,7 +21,7 @@ inline constexpr OpInfo kInfo =
         .signature(kStageSignature)
         .inputs(2, 8)
         .types(mask_of_list(Types{}))
-        .flags(kIntegerExact)
+        .flags(kIntegerExact | kPackedWeights)
         .onnx("MatMulInteger, QLinearMatMul");
 inline constexpr auto kAttrs = stage_fields<Attrs>();
 
