@@ -1,6 +1,7 @@
 #include "mote/format/table_fb.h"
 
 #include <cstddef>
+#include <cstring>
 
 // Verification never asserts; keep assert and its strings out of device code.
 #define FLATBUFFERS_ASSERT(x)
@@ -50,44 +51,77 @@ constexpr Part kParts[] = {
 static_assert(sizeof(Certificate) == sizeof(fb::Certificate), "program.h and program.fbs must agree");
 static_assert(sizeof(Span<const uint8_t>) == 2 * sizeof(void*), "a span is a pointer and a size");
 
-// The root table behind the size prefix, with its vtable verified; null when it is malformed.
-const flatbuffers::Table* root_of(const flatbuffers::Verifier& verifier, const uint8_t* table) noexcept {
-  const uint32_t offset = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(table + 4);
-  const size_t at = size_t{offset} + 4;
-  // The root lies behind its own offset and the identifier.
-  if (offset < 8 || offset >= FLATBUFFERS_MAX_BUFFER_SIZE || at % 4 != 0 || !verifier.Verify(at, 4)) return nullptr;
-  return reinterpret_cast<const flatbuffers::Table*>(table + at);
-}
+// Reads a FlatBuffer without trusting it: every position is proven to lie inside before it is read. FlatBuffers' own verifier
+// is made for graphs of tables; this one table needs half of that code. Positions stay below 2^31, so sums of two fit.
+class TableBytes {
+ public:
+  explicit TableBytes(ConstBytes bytes) : data_(bytes.data), size_(static_cast<uint32_t>(bytes.size)) {}
+
+  // Finds the root table behind the size prefix, and its vtable. False when the buffer is malformed.
+  bool open() noexcept {
+    table_ = read<uint32_t>(4) + 4;
+    // The root lies behind its own offset and the identifier.
+    if (size_ > kMaxTensorBytes || table_ < 12 || !fits(table_, 4, 4)) return false;
+    vtable_ = table_ - read<uint32_t>(table_);  // the offset is signed, which makes no difference modulo 2^32
+    if (!fits(vtable_, 4, 2)) return false;
+    vtable_bytes_ = read<uint16_t>(vtable_);
+    return fits(vtable_, vtable_bytes_, 2) && vtable_bytes_ % 2 == 0;
+  }
+
+  // False once a field or vector turned out to reach outside; until then they are empty when absent.
+  bool sound() const noexcept { return sound_; }
+
+  // The bytes of a field that lies in the table itself.
+  const uint8_t* field(uint32_t field, uint32_t bytes, uint32_t alignment) noexcept {
+    const uint32_t offset = field < vtable_bytes_ ? read<uint16_t>(vtable_ + field) : 0;
+    if (offset == 0) return nullptr;
+    if (!fits(table_ + offset, bytes, alignment)) sound_ = false;
+    return sound_ ? data_ + table_ + offset : nullptr;
+  }
+
+  template <class T>
+  T scalar(uint32_t at) noexcept {
+    const uint8_t* bytes = field(at, sizeof(T), sizeof(T));
+    return bytes != nullptr ? flatbuffers::ReadScalar<T>(bytes) : T{0};
+  }
+
+  ConstBytes vector(const Part& p) noexcept {
+    const uint8_t* offset = field(p.field, 4, 4);
+    if (offset == nullptr) return {};
+    const uint32_t from = static_cast<uint32_t>(offset - data_), at = from + read<uint32_t>(from) + 4;  // behind the count
+    sound_ = at - 4 > from && fits(at - 4, 4, 4);
+    if (!sound_) return {};
+    const uint32_t count = read<uint32_t>(at - 4);
+    sound_ = count <= size_ / p.element && fits(at, count * p.element, count > 0 ? p.alignment : 1);
+    return {data_ + at, count};
+  }
+
+ private:
+  bool fits(uint32_t at, uint32_t bytes, uint32_t alignment) const noexcept {
+    return (at & (alignment - 1)) == 0 && at <= size_ && bytes <= size_ - at;
+  }
+  template <class T>
+  T read(uint32_t at) const noexcept { return flatbuffers::ReadScalar<T>(data_ + at); }
+
+  const uint8_t* const data_;
+  const uint32_t size_;
+  uint32_t table_ = 0, vtable_ = 0, vtable_bytes_ = 0;
+  bool sound_ = true;
+};
 
 }  // namespace
 
-bool table_has_identifier(const uint8_t* file) noexcept {
-  return file[8] == 'M' && file[9] == 'O' && file[10] == 'T' && file[11] == 'E';
-}
+bool table_has_identifier(const uint8_t* file) noexcept { return std::memcmp(file + 8, fb::ProgramIdentifier(), 4) == 0; }
 
 bool find_parts(ConstBytes table, ProgramTable* out) noexcept {
-  flatbuffers::Verifier verifier(table.data, table.size, /*max_depth=*/2, /*max_tables=*/2);
-  const flatbuffers::Table* root = root_of(verifier, table.data);
-  if (root == nullptr || !root->VerifyTableStart(verifier)) return false;
-  const bool scalars = root->VerifyField<uint16_t>(verifier, P::VT_FORMAT_MAJOR, 2) && root->VerifyField<uint16_t>(verifier, P::VT_FORMAT_MINOR, 2) &&
-                       root->VerifyField<uint32_t>(verifier, P::VT_POLICY, 4) && root->VerifyField<fb::Certificate>(verifier, P::VT_CERTIFICATE, 8);
-  if (!scalars) return false;
-  for (const Part& p : kParts) {
-    if (!root->VerifyOffset(verifier, p.field)) return false;
-    const uint8_t* vector = root->GetPointer<const uint8_t*>(p.field);
-    if (vector == nullptr) continue;
-    if (!verifier.VerifyVectorOrString(vector, p.element)) return false;
-    const uint8_t* data = vector + sizeof(flatbuffers::uoffset_t);
-    const uint32_t count = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(vector);
-    // FlatBuffers itself does not check the alignment of structs in vectors.
-    if (count > 0 && (static_cast<size_t>(data - table.data) & (p.alignment - 1u)) != 0) return false;
-    *reinterpret_cast<Span<const uint8_t>*>(reinterpret_cast<void**>(out) + p.span) = {data, count};
-  }
-  out->major = root->GetField<uint16_t>(P::VT_FORMAT_MAJOR, 0);
-  out->minor = root->GetField<uint16_t>(P::VT_FORMAT_MINOR, 0);
-  out->policy = root->GetField<uint32_t>(P::VT_POLICY, 0);
-  out->certificate = root->GetStruct<const Certificate*>(P::VT_CERTIFICATE);
-  return true;
+  TableBytes bytes(table);
+  if (!bytes.open()) return false;
+  for (const Part& p : kParts) *reinterpret_cast<ConstBytes*>(reinterpret_cast<void**>(out) + p.span) = bytes.vector(p);
+  out->major = bytes.scalar<uint16_t>(P::VT_FORMAT_MAJOR);
+  out->minor = bytes.scalar<uint16_t>(P::VT_FORMAT_MINOR);
+  out->policy = bytes.scalar<uint32_t>(P::VT_POLICY);
+  out->certificate = reinterpret_cast<const Certificate*>(bytes.field(P::VT_CERTIFICATE, sizeof(Certificate), alignof(Certificate)));
+  return bytes.sound();
 }
 
 }  // namespace mote

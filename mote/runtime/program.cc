@@ -44,11 +44,13 @@ int32_t Program::find_method(const char* name) const noexcept {
   return -1;
 }
 
-const OpDef* Program::definition(const Instruction& n) const noexcept {
+const char* Program::op_name(uint16_t op) const noexcept {
   const char* name = nullptr;
   for (const OpName& o : table_.op_names)
-    if (o.op == n.op) name = table_.string(o.name);
-  return ops_->find(n.op, name);
+    if (o.op == op) name = table_.string(o.name);
+  return name;
 }
+
+const OpDef* Program::definition(const Instruction& n) const noexcept { return ops_->find(n.op, op_name(n.op)); }
 
 }  // namespace mote

@@ -37,6 +37,8 @@ class Program {
   ConstBytes segment(uint32_t i) const noexcept;  // empty when it was not handed over
   // The method's index, or -1.
   int32_t find_method(const char* name) const noexcept;
+  // The symbolic name the file records for an operator, or null.
+  const char* op_name(uint16_t op) const noexcept;
   // The definition an instruction runs with; never null for operators of a verified program.
   const OpDef* definition(const Instruction& n) const noexcept;
 

@@ -16,11 +16,10 @@ inline constexpr OpInfo kInfo =
         .signature("x -> y")
         .types(mask_of_list(Types{}))
         .flags(kIntegerExact);
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("block", &Attrs::block, "block size of axis 1, 2, ..."),
-    attr("begin", &Attrs::begin, "positions cut off before axis 1, 2, ..."),
-    attr("end", &Attrs::end, "positions cut off after axis 1, 2, ..."),
-    attr("count", &Attrs::count, "spatial axes: how many of block, begin and end count"));
+inline constexpr auto kAttrs = std::make_tuple(attr("block", &Attrs::block, "block size of axis 1, 2, ..."),
+                                               attr("begin", &Attrs::begin, "positions cut off before axis 1, 2, ..."),
+                                               attr("end", &Attrs::end, "positions cut off after axis 1, 2, ..."),
+                                               attr("count", &Attrs::count, "spatial axes: how many of block, begin and end count"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, kInfo.types_));

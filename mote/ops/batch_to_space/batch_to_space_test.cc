@@ -30,7 +30,8 @@ TEST(OpBatchToSpace, Refuses) {
   EXPECT_EQ(refusal(OpId::batch_to_space, BatchToSpaceAttrs{{2}, {-1}, {}, 1}, {x}), Why::kWindow);
   EXPECT_EQ(refusal(OpId::batch_to_space, BatchToSpaceAttrs{{2}, {2}, {3}, 1}, {x}), Why::kNegativeDim);
   EXPECT_EQ(refusal(OpId::batch_to_space, BatchToSpaceAttrs{{0x7fffffff}, {}, {}, 1}, {x}), Why::kShapeOverflow);
-  EXPECT_EQ(refusal(OpId::batch_to_space, BatchToSpaceAttrs{{1 << 20, 1 << 20}, {}, {}, 2}, {Array(DType::f32, {0, 0, 0})}), Why::kShapeOverflow);
+  EXPECT_EQ(refusal(OpId::batch_to_space, BatchToSpaceAttrs{{1 << 20, 1 << 20}, {}, {}, 2}, {Array(DType::f32, {0, 0, 0})}),
+            Why::kShapeOverflow);
   EXPECT_EQ(refusal(OpId::batch_to_space, BatchToSpaceAttrs{{}, {}, {}, 3}, {x}), Why::kAttribute);
   EXPECT_EQ(refusal(OpId::batch_to_space, BatchToSpaceAttrs{}, {Array::scalar(DType::f32, 1)}), Why::kRank);
 }

@@ -13,8 +13,8 @@ inline constexpr OpInfo kInfo = OpInfo("Reads the same bytes as another element 
                                     .types(mask_of_list(Types{}))
                                     .flags(kElementwise | kView | kIntegerExact)
                                     .onnx("BitCast");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("to", &Attrs::to, "element type of the result (its DType value); not bool, whose bytes are only 0 and 1"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("to", &Attrs::to, "element type of the result (its DType value); not bool, whose bytes are only 0 and 1"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, kInfo.types_));

@@ -9,8 +9,9 @@ struct Attrs {
 };
 using Types = AllTypes;
 inline constexpr OpInfo kInfo =
-    OpInfo("Converts to another element type: to float rounds to nearest, float to integer cuts off and saturates (NaN gives 0), "
-           "integers wrap, bool is \"not zero\".")
+    OpInfo(
+        "Converts to another element type: to float rounds to nearest, float to integer cuts off and saturates (NaN gives 0), "
+        "integers wrap, bool is \"not zero\".")
         .signature("x -> y")
         .types(mask_of_list(Types{}))
         .flags(kElementwise | kRowRange)

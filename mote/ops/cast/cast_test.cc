@@ -11,7 +11,9 @@ namespace {
 // Lowest and highest value of an integer type, as doubles one of which may be rounded up.
 template <class... Ts>
 void limits_of(DType type, double* lo, double* hi, TypeList<Ts...>) {
-  ((type == dtype_of<Ts> ? (*lo = static_cast<double>(std::numeric_limits<Ts>::lowest()), *hi = static_cast<double>(std::numeric_limits<Ts>::max())) : 0),
+  ((type == dtype_of<Ts>
+        ? (*lo = static_cast<double>(std::numeric_limits<Ts>::lowest()), *hi = static_cast<double>(std::numeric_limits<Ts>::max()))
+        : 0),
    ...);
 }
 
@@ -68,21 +70,28 @@ TEST(OpCast, EveryPairOfTypes) {
 
 TEST(OpCast, RoundsOnce) {
   // Half-way cases of the short type that a first rounding to f32 or f64 would hide.
-  EXPECT_EQ(cast_case::cast_bits(DType::s64, (uint64_t{1} << 62) + (uint64_t{1} << 54) + 1, DType::bf16).get(0), std::ldexp(1.0, 62) + std::ldexp(1.0, 55));
+  EXPECT_EQ(cast_case::cast_bits(DType::s64, (uint64_t{1} << 62) + (uint64_t{1} << 54) + 1, DType::bf16).get(0),
+            std::ldexp(1.0, 62) + std::ldexp(1.0, 55));
   EXPECT_EQ(cast_case::cast_bits(DType::s64, (uint64_t{1} << 62) + (uint64_t{1} << 54), DType::bf16).get(0), std::ldexp(1.0, 62));
-  EXPECT_EQ(cast_case::cast_bits(DType::u64, (uint64_t{1} << 63) + (uint64_t{1} << 55) + 1, DType::bf16).get(0), std::ldexp(1.0, 63) + std::ldexp(1.0, 56));
-  EXPECT_EQ(cast_case::cast_bits(DType::s64, 0 - ((uint64_t{1} << 62) + (uint64_t{1} << 54) + 1), DType::bf16).get(0), -std::ldexp(1.0, 62) - std::ldexp(1.0, 55));
-  EXPECT_EQ(cast_case::cast_bits(DType::s64, (uint64_t{1} << 62) + (uint64_t{1} << 38) + 1, DType::f32).get(0), std::ldexp(1.0, 62) + std::ldexp(1.0, 39));
+  EXPECT_EQ(cast_case::cast_bits(DType::u64, (uint64_t{1} << 63) + (uint64_t{1} << 55) + 1, DType::bf16).get(0),
+            std::ldexp(1.0, 63) + std::ldexp(1.0, 56));
+  EXPECT_EQ(cast_case::cast_bits(DType::s64, 0 - ((uint64_t{1} << 62) + (uint64_t{1} << 54) + 1), DType::bf16).get(0),
+            -std::ldexp(1.0, 62) - std::ldexp(1.0, 55));
+  EXPECT_EQ(cast_case::cast_bits(DType::s64, (uint64_t{1} << 62) + (uint64_t{1} << 38) + 1, DType::f32).get(0),
+            std::ldexp(1.0, 62) + std::ldexp(1.0, 39));
   EXPECT_EQ(cast_case::cast_bits(DType::u64, ~uint64_t{0}, DType::f32).get(0), std::ldexp(1.0, 64));
   EXPECT_EQ(cast_case::cast_bits(DType::u64, ~uint64_t{0}, DType::f16).get(0), INFINITY);
   EXPECT_EQ(cast_case::cast_bits(DType::s32, 65519, DType::f16).get(0), 65504);
   EXPECT_EQ(cast_case::cast_bits(DType::s32, 65520, DType::f16).get(0), INFINITY);
   // 1 + 2^-11 + 2^-40 as f64: just above half way between two f16.
-  EXPECT_EQ(cast_case::cast_bits(DType::f64, 0x3ff0000000000000ull + (uint64_t{1} << 41) + (uint64_t{1} << 12), DType::f16).get(0), 1 + 1.0 / 1024);
+  EXPECT_EQ(cast_case::cast_bits(DType::f64, 0x3ff0000000000000ull + (uint64_t{1} << 41) + (uint64_t{1} << 12), DType::f16).get(0),
+            1 + 1.0 / 1024);
 }
 
 TEST(OpCast, SaturatesAtTheLimitsOf64Bits) {
-  const Array y = run(OpId::cast, ops::cast::Attrs{dtype_value(DType::s64)}, {Array::of<double>({4}, {9.3e18, -9.3e18, 9223372036854774784.0, NAN})}).outputs.at(0);
+  const Array y =
+      run(OpId::cast, ops::cast::Attrs{dtype_value(DType::s64)}, {Array::of<double>({4}, {9.3e18, -9.3e18, 9223372036854774784.0, NAN})})
+          .outputs.at(0);
   int64_t v[4];
   std::memcpy(v, y.bytes().data(), sizeof v);
   EXPECT_EQ(v[0], std::numeric_limits<int64_t>::max());

@@ -15,7 +15,9 @@ namespace mote::ops {
 template <int N>
 class GridWalk {
  public:
-  struct Strides { const int32_t* of[N]; };
+  struct Strides {
+    const int32_t* of[N];
+  };
 
   GridWalk(int rank, const int32_t* dims, const Strides& strides) : dims_(dims), strides_(strides), rank_(rank) {
     for (int i = 0; i < rank; ++i) empty_ = empty_ || dims[i] <= 0;
@@ -52,7 +54,9 @@ class GridWalk {
 
 // One element of width W, whatever its type; from and to may be the same.
 template <class W>
-void put(W* to, const W* from) noexcept { std::memmove(to, from, sizeof(W)); }
+void put(W* to, const W* from) noexcept {
+  std::memmove(to, from, sizeof(W));
+}
 
 // Copies a grid of elements of width W.
 template <class W>

@@ -18,9 +18,24 @@ struct Number {
     int64_t i;
     uint64_t u;
   };
-  static Number of(double v) { Number n; n.kind = kReal; n.real = v; return n; }
-  static Number of(int64_t v) { Number n; n.kind = kSigned; n.i = v; return n; }
-  static Number of(uint64_t v) { Number n; n.kind = kUnsigned; n.u = v; return n; }
+  static Number of(double v) {
+    Number n;
+    n.kind = kReal;
+    n.real = v;
+    return n;
+  }
+  static Number of(int64_t v) {
+    Number n;
+    n.kind = kSigned;
+    n.i = v;
+    return n;
+  }
+  static Number of(uint64_t v) {
+    Number n;
+    n.kind = kUnsigned;
+    n.u = v;
+    return n;
+  }
   bool is_zero() const { return kind == kReal ? real == 0 : u == 0; }
 };
 
@@ -33,7 +48,9 @@ T element(const void* p) noexcept {
   return v;
 }
 template <class T>
-void set_element(void* p, T v) noexcept { std::memcpy(p, &v, sizeof v); }
+void set_element(void* p, T v) noexcept {
+  std::memcpy(p, &v, sizeof v);
+}
 
 // Saturates; NaN gives 0.
 template <class T>
@@ -58,7 +75,9 @@ inline double int_to_odd(const Number& n) noexcept {
   return negative ? -static_cast<double>(m) : static_cast<double>(m);
 }
 template <class T>
-void store_half(void* p, const Number& n) noexcept { set_element(p, T(n.kind == Number::kReal ? n.real : int_to_odd(n))); }
+void store_half(void* p, const Number& n) noexcept {
+  set_element(p, T(n.kind == Number::kReal ? n.real : int_to_odd(n)));
+}
 template <class T>
 void store_real(void* p, const Number& n) noexcept {
   if (n.kind == Number::kReal) set_element(p, static_cast<T>(n.real));

@@ -24,12 +24,9 @@ inline Number combine(int32_t reduction, const Number& a, const Number& b) noexc
       if (a.kind == Number::kReal) r.real = a.real * b.real;
       else r.u = a.u * b.u;
       return r;
-    case kScatterMin:
-      return less || (b.kind == Number::kReal && b.real != b.real) ? b : a;
-    case kScatterMax:
-      return greater || (b.kind == Number::kReal && b.real != b.real) ? b : a;
-    default:
-      return b;
+    case kScatterMin: return less || (b.kind == Number::kReal && b.real != b.real) ? b : a;
+    case kScatterMax: return greater || (b.kind == Number::kReal && b.real != b.real) ? b : a;
+    default: return b;
   }
 }
 

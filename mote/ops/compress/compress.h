@@ -15,9 +15,8 @@ inline constexpr OpInfo kInfo = OpInfo("Keeps the slices along an axis, or the e
                                     .types(mask_of_list(Types{}))
                                     .flags(kDataDependent | kIntegerExact)
                                     .onnx("Compress");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("axis", &Attrs::axis, "axis to thin out; negative counts from the end"),
-    attr("has_axis", &Attrs::has_axis, "0: take elements of the flattened tensor"));
+inline constexpr auto kAttrs = std::make_tuple(attr("axis", &Attrs::axis, "axis to thin out; negative counts from the end"),
+                                               attr("has_axis", &Attrs::has_axis, "0: take elements of the flattened tensor"));
 
 // The condition may be shorter than the axis; what lies beyond it is dropped.
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {

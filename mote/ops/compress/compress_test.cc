@@ -30,7 +30,8 @@ TEST(OpCompress, KeepsWhatTheConditionNames) {
 TEST(OpCompress, EmptyConditionsScalarsAndAnyTrueByte) {
   const Array x = Array::of<float>({2, 2}, {1, 2, 3, 4});
   expect_shape(run(OpId::compress, CompressAttrs{0, 1}, {x, Array(DType::boolean, {0})}, bounded({{2, 2}})).outputs[0], {0, 2});
-  expect_values(run(OpId::compress, CompressAttrs{}, {Array::scalar(DType::f32, 3), Array::of<bool>({1}, {1})}, bounded({{1}})).outputs[0], {3});
+  expect_values(run(OpId::compress, CompressAttrs{}, {Array::scalar(DType::f32, 3), Array::of<bool>({1}, {1})}, bounded({{1}})).outputs[0],
+                {3});
   Array odd(DType::boolean, {2});
   odd.bytes() = {4, 0};
   expect_values(run(OpId::compress, CompressAttrs{1, 1}, {x, odd}, bounded({{2, 2}})).outputs[0], {1, 3});

@@ -28,7 +28,9 @@ TEST(OpConcat, JoinsInOrder) {
     }
   }
   expect_values(run(OpId::concat, ops::concat::Attrs{0}, {Array::of<float>({1}, {7})}).outputs[0], {7});
-  EXPECT_TRUE(run(OpId::concat, ops::concat::Attrs{7}, {Array(DType::u8, {1, 1, 1, 1, 1, 1, 2, 3}), Array(DType::u8, {1, 1, 1, 1, 1, 1, 2, 1})}).ok());
+  EXPECT_TRUE(
+      run(OpId::concat, ops::concat::Attrs{7}, {Array(DType::u8, {1, 1, 1, 1, 1, 1, 2, 3}), Array(DType::u8, {1, 1, 1, 1, 1, 1, 2, 1})})
+          .ok());
 }
 
 TEST(OpConcat, Refuses) {

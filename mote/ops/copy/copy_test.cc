@@ -25,7 +25,9 @@ TEST(OpCopy, CopiesARangeOfRows) {
   const auto r = run(OpId::copy, NoAttrs{}, {x}, options);
   ASSERT_TRUE(r.ok()) << r.message();
   for_each_index(x.shape(), [&](const Shape& i) {
-    if (i[1] >= 1 && i[1] < 3) { EXPECT_EQ(r.outputs[0].at(i), x.at(i)); }
+    if (i[1] >= 1 && i[1] < 3) {
+      EXPECT_EQ(r.outputs[0].at(i), x.at(i));
+    }
   });
 }
 

@@ -14,10 +14,10 @@ inline constexpr OpInfo kInfo = OpInfo("Spreads channels over blocks of pixels: 
                                     .types(mask_of_list(Types{}))
                                     .flags(kIntegerExact)
                                     .onnx("DepthToSpace");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("block", &Attrs::block, "pixels on a side of a block"),
-    attr("mode", &Attrs::mode,
-         "0: input channels are (row, column, c), ONNX's DCR; 1: (c, row, column), ONNX's CRD and ATen's pixel_shuffle"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("block", &Attrs::block, "pixels on a side of a block"),
+                    attr("mode", &Attrs::mode,
+                         "0: input channels are (row, column, c), ONNX's DCR; 1: (c, row, column), ONNX's CRD and ATen's pixel_shuffle"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, kInfo.types_));

@@ -16,9 +16,9 @@ inline constexpr OpInfo kInfo = OpInfo("Broadcasts a tensor together with a shap
                                     .types(mask_of_list(Types{}))
                                     .flags(kIntegerExact)
                                     .onnx("Expand");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("dims", &Attrs::dims, "sizes to broadcast with, aligned at the last axis; 1 or -1 keeps the input's size"),
-    attr("rank", &Attrs::rank, "how many of dims count; not read when the shape is an input"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("dims", &Attrs::dims, "sizes to broadcast with, aligned at the last axis; 1 or -1 keeps the input's size"),
+                    attr("rank", &Attrs::rank, "how many of dims count; not read when the shape is an input"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, kInfo.types_));

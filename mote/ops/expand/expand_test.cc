@@ -7,15 +7,16 @@ namespace mote::optest {
 using ExpandAttrs = ops::expand::Attrs;
 
 TEST(OpExpand, BroadcastsBothWays) {
-  struct Case { Shape from; ExpandAttrs a; Shape to; };
-  const Case cases[] = {{{}, {{2, 3}, 2}, {2, 3}},
-                        {{3}, {{2, 3}, 2}, {2, 3}},
-                        {{3, 1}, {{2, 1, 4}, 3}, {2, 3, 4}},
-                        {{3, 4}, {{1}, 1}, {3, 4}},
-                        {{3, 1}, {{-1, 5}, 2}, {3, 5}},
-                        {{2, 1, 3}, {{}, 0}, {2, 1, 3}},
-                        {{1, 3}, {{0, 1}, 2}, {0, 3}},
-                        {{1, 2, 1, 2, 1, 2, 1, 3}, {{2, 1, 2, 1, 2, 1, 2, 1}, 8}, {2, 2, 2, 2, 2, 2, 2, 3}}};
+  struct Case {
+    Shape from;
+    ExpandAttrs a;
+    Shape to;
+  };
+  const Case cases[] = {
+      {{}, {{2, 3}, 2}, {2, 3}},           {{3}, {{2, 3}, 2}, {2, 3}},
+      {{3, 1}, {{2, 1, 4}, 3}, {2, 3, 4}}, {{3, 4}, {{1}, 1}, {3, 4}},
+      {{3, 1}, {{-1, 5}, 2}, {3, 5}},      {{2, 1, 3}, {{}, 0}, {2, 1, 3}},
+      {{1, 3}, {{0, 1}, 2}, {0, 3}},       {{1, 2, 1, 2, 1, 2, 1, 3}, {{2, 1, 2, 1, 2, 1, 2, 1}, 8}, {2, 2, 2, 2, 2, 2, 2, 3}}};
   for (DType type : all_types()) {
     for (const Case& k : cases) {
       const Array x = sample(type, k.from, 3);

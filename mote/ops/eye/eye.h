@@ -17,11 +17,11 @@ inline constexpr OpInfo kInfo = OpInfo("Makes a matrix with ones on one diagonal
                                     .types(mask_of_list(Types{}), kOfOutput)
                                     .aten("aten::eye.m_out")
                                     .onnx("EyeLike");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("rows", &Attrs::rows, "rows; not read when a matrix to take the shape of is an input"),
-    attr("cols", &Attrs::cols, "columns; not read when a matrix to take the shape of is an input"),
-    attr("k", &Attrs::k, "diagonal: 0 is the main one, 1 the one above"),
-    attr("dtype", &Attrs::dtype, "element type of the result (its DType value); 0: the input's, f32 without one"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("rows", &Attrs::rows, "rows; not read when a matrix to take the shape of is an input"),
+                    attr("cols", &Attrs::cols, "columns; not read when a matrix to take the shape of is an input"),
+                    attr("k", &Attrs::k, "diagonal: 0 is the main one, 1 the one above"),
+                    attr("dtype", &Attrs::dtype, "element type of the result (its DType value); 0: the input's, f32 without one"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   if (a.dtype != 0 && !names_type(a.dtype, kInfo.types_)) return c.reject(Why::kAttribute, kInfo.types_, a.dtype);

@@ -16,9 +16,8 @@ inline constexpr OpInfo kInfo = OpInfo("Makes a tensor of a given shape whose el
                                     .types(mask_of_list(Types{}))
                                     .flags(kIntegerExact)
                                     .onnx("ConstantOfShape");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("dims", &Attrs::dims, "sizes; not read when the shape is an input"),
-    attr("rank", &Attrs::rank, "how many of dims count; not read when the shape is an input"));
+inline constexpr auto kAttrs = std::make_tuple(attr("dims", &Attrs::dims, "sizes; not read when the shape is an input"),
+                                               attr("rank", &Attrs::rank, "how many of dims count; not read when the shape is an input"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(require_one(c, 0, kInfo.types_));

@@ -16,7 +16,8 @@ TEST(OpFill, FillsEveryTypeAndShape) {
       for (double value : {1.0, 0.0, double{INFINITY}}) {
         if (std::isinf(value) && (mask_of(type) & kFloat) == 0) continue;
         const Array x = Array::from(type, {1}, {value});
-        for (const auto& r : {run(OpId::fill, a, {x}), run(OpId::fill, FillAttrs{}, {x, s64(sizes)}), run(OpId::fill, FillAttrs{}, {x, s32(sizes)})}) {
+        for (const auto& r :
+             {run(OpId::fill, a, {x}), run(OpId::fill, FillAttrs{}, {x, s64(sizes)}), run(OpId::fill, FillAttrs{}, {x, s32(sizes)})}) {
           ASSERT_TRUE(r.ok()) << r.message();
           expect_shape(r.outputs[0], shape);
           expect_oracle(r.outputs[0], [&](const Shape&) { return value; });

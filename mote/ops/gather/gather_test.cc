@@ -34,11 +34,15 @@ TEST(OpGather, SharesBatchAxes) {
   auto r = run(OpId::gather, GatherAttrs{2, 2}, {x, indices});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_shape(r.outputs[0], {2, 3, 2, 2});
-  expect_oracle(r.outputs[0], [&](const Shape& i) { return x.at({i[0], i[1], static_cast<int32_t>(indices.at({i[0], i[1], i[2]})), i[3]}); });
+  expect_oracle(r.outputs[0], [&](const Shape& i) {
+    return x.at({i[0], i[1], static_cast<int32_t>(indices.at({i[0], i[1], i[2]})), i[3]});
+  });
   r = run(OpId::gather, GatherAttrs{2, -2}, {x, indices});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_shape(r.outputs[0], {2, 3, 3, 2, 2});
-  expect_oracle(r.outputs[0], [&](const Shape& i) { return x.at({i[0], i[1], static_cast<int32_t>(indices.at({i[0], i[2], i[3]})), i[4]}); });
+  expect_oracle(r.outputs[0], [&](const Shape& i) {
+    return x.at({i[0], i[1], static_cast<int32_t>(indices.at({i[0], i[2], i[3]})), i[4]});
+  });
 }
 
 TEST(OpGather, ScalarsEmptyAndRank8) {

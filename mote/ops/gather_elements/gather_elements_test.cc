@@ -25,7 +25,8 @@ TEST(OpGatherElements, TakesOneElementPerIndex) {
   }
   EXPECT_TRUE(run(OpId::gather_elements, ops::gather_elements::Attrs{0}, {Array(DType::f32, {3, 0}), Array(DType::s32, {5, 0})}).ok());
   const Shape eight = {1, 1, 1, 1, 1, 1, 1, 2};
-  const auto r = run(OpId::gather_elements, ops::gather_elements::Attrs{7}, {Array::of<float>(eight, {5, 6}), Array::of<int32_t>(eight, {1, 0})});
+  const auto r =
+      run(OpId::gather_elements, ops::gather_elements::Attrs{7}, {Array::of<float>(eight, {5, 6}), Array::of<int32_t>(eight, {1, 0})});
   expect_values(r.outputs[0], {6, 5});
 }
 

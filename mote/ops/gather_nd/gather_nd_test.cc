@@ -35,19 +35,23 @@ TEST(OpGatherNd, SharesBatchAxesAndTakesEmptyTensors) {
   expect_oracle(r.outputs[0], [&](const Shape& i) { return x.at({i[0], i[0] == 0 ? 2 : 0, i[1]}); });
   expect_shape(run(OpId::gather_nd, GatherNdAttrs{}, {x, Array(DType::s64, {0, 2})}).outputs[0], {0, 4});
   expect_shape(run(OpId::gather_nd, GatherNdAttrs{}, {Array(DType::f32, {2, 0}), Array(DType::s64, {3, 1})}).outputs[0], {3, 0});
-  expect_values(run(OpId::gather_nd, GatherNdAttrs{}, {Array::of<uint8_t>({1, 1, 1, 1, 1, 1, 1, 2}, {4, 5}), s64({0, 0, 0, 0, 0, 0, 0, 1})}).outputs[0], {5});
+  expect_values(run(OpId::gather_nd, GatherNdAttrs{}, {Array::of<uint8_t>({1, 1, 1, 1, 1, 1, 1, 2}, {4, 5}), s64({0, 0, 0, 0, 0, 0, 0, 1})})
+                    .outputs[0],
+                {5});
 }
 
 TEST(OpGatherNd, Refuses) {
   const Array x = sample(DType::f32, {2, 3}, 7);
-  for (double bad : {2.0, -3.0, 9e18}) EXPECT_EQ(refusal(OpId::gather_nd, GatherNdAttrs{}, {x, Array::of<int64_t>({1, 1}, {bad})}), Why::kIndexRange);
+  for (double bad : {2.0, -3.0, 9e18})
+    EXPECT_EQ(refusal(OpId::gather_nd, GatherNdAttrs{}, {x, Array::of<int64_t>({1, 1}, {bad})}), Why::kIndexRange);
   EXPECT_EQ(refusal(OpId::gather_nd, GatherNdAttrs{}, {x, Array::scalar(DType::s64, 1)}), Why::kRank);
   EXPECT_EQ(refusal(OpId::gather_nd, GatherNdAttrs{}, {x, Array(DType::s64, {1, 3})}), Why::kDimMismatch);
   EXPECT_EQ(refusal(OpId::gather_nd, GatherNdAttrs{1}, {x, Array(DType::s64, {3, 1})}), Why::kDimMismatch);
   EXPECT_EQ(refusal(OpId::gather_nd, GatherNdAttrs{1}, {x, Array(DType::s64, {1})}), Why::kAttribute);
   EXPECT_EQ(refusal(OpId::gather_nd, GatherNdAttrs{-1}, {x, Array(DType::s64, {1})}), Why::kAttribute);
   EXPECT_EQ(refusal(OpId::gather_nd, GatherNdAttrs{}, {x, x}), Why::kDType);
-  EXPECT_EQ(refusal(OpId::gather_nd, GatherNdAttrs{}, {Array(DType::s8, {1, 1, 1, 1}), Array(DType::s64, {1, 1, 1, 1, 1, 1, 1})}), Why::kRank);
+  EXPECT_EQ(refusal(OpId::gather_nd, GatherNdAttrs{}, {Array(DType::s8, {1, 1, 1, 1}), Array(DType::s64, {1, 1, 1, 1, 1, 1, 1})}),
+            Why::kRank);
 }
 
 }  // namespace mote::optest

@@ -14,8 +14,8 @@ inline constexpr OpInfo kInfo = OpInfo("Lists the indices of the elements that a
                                     .flags(kDataDependent | kIntegerExact)
                                     .aten("aten::nonzero.out")
                                     .onnx("NonZero");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("transpose", &Attrs::transpose, "0: (rank, n) as ONNX; 1: (n, rank) as ATen and TFLite"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("transpose", &Attrs::transpose, "0: (rank, n) as ONNX; 1: (n, rank) as ATen and TFLite"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, kInfo.types_));

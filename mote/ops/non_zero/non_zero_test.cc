@@ -14,9 +14,11 @@ TEST(OpNonZero, ListsIndicesInOrder) {
       for_each_index(shape, [&](const Shape& i) {
         if (x.at(i) != 0) expected.push_back(i);
       });
-      const int32_t rank = static_cast<int32_t>(shape.size()), n = static_cast<int32_t>(x.count()), found = static_cast<int32_t>(expected.size());
+      const int32_t rank = static_cast<int32_t>(shape.size()), n = static_cast<int32_t>(x.count()),
+                    found = static_cast<int32_t>(expected.size());
       for (int32_t transpose : {0, 1}) {
-        const auto r = run(OpId::non_zero, ops::non_zero::Attrs{transpose}, {x}, bounded({transpose != 0 ? Shape{n, rank} : Shape{rank, n}}));
+        const auto r =
+            run(OpId::non_zero, ops::non_zero::Attrs{transpose}, {x}, bounded({transpose != 0 ? Shape{n, rank} : Shape{rank, n}}));
         ASSERT_TRUE(r.ok()) << r.message();
         expect_shape(r.outputs[0], transpose != 0 ? Shape{found, rank} : Shape{rank, found});
         expect_oracle(r.outputs[0], [&](const Shape& at) {

@@ -20,11 +20,11 @@ inline constexpr OpInfo kInfo = OpInfo("Adds elements before and after along eac
                                     .types(mask_of_list(Types{}))
                                     .flags(kIntegerExact)
                                     .onnx("Pad");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("begin", &Attrs::begin, "elements added before, per axis; negative: cut off"),
-    attr("end", &Attrs::end, "elements added after, per axis; negative: cut off"),
-    attr("mode", &Attrs::mode, "0 constant, 1 reflect (without the border), 2 edge, 3 wrap, 4 symmetric (with the border)"),
-    attr("value", &Attrs::value, "of added elements in constant mode, unless it is an input"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("begin", &Attrs::begin, "elements added before, per axis; negative: cut off"),
+                    attr("end", &Attrs::end, "elements added after, per axis; negative: cut off"),
+                    attr("mode", &Attrs::mode, "0 constant, 1 reflect (without the border), 2 edge, 3 wrap, 4 symmetric (with the border)"),
+                    attr("value", &Attrs::value, "of added elements in constant mode, unless it is an input"));
 
 // Elements added (negative: cut off) on both sides of each axis. False while they depend on values that are not there yet.
 inline Status resolve(const Attrs& a, const OpContext& c, int64_t* begin, int64_t* end, bool* known) noexcept {

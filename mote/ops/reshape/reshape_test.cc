@@ -7,7 +7,11 @@ namespace mote::optest {
 using ReshapeAttrs = ops::reshape::Attrs;
 
 TEST(OpReshape, KeepsElementsInOrder) {
-  struct Case { Shape from; ReshapeAttrs a; Shape to; };
+  struct Case {
+    Shape from;
+    ReshapeAttrs a;
+    Shape to;
+  };
   const Case cases[] = {{{2, 3, 4}, {{6, 4}, 2, 0}, {6, 4}},
                         {{2, 3, 4}, {{0, -1}, 2, 0}, {2, 12}},
                         {{2, 3, 4}, {{-1}, 1, 0}, {24}},

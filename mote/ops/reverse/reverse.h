@@ -14,9 +14,8 @@ inline constexpr OpInfo kInfo = OpInfo("Turns the order of the elements around a
                                     .types(mask_of_list(Types{}))
                                     .flags(kIntegerExact)
                                     .aten("aten::flip.out");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("axes", &Attrs::axes, "axes to turn around; negative counts from the end"),
-    attr("count", &Attrs::count, "how many of axes count"));
+inline constexpr auto kAttrs = std::make_tuple(attr("axes", &Attrs::axes, "axes to turn around; negative counts from the end"),
+                                               attr("count", &Attrs::count, "how many of axes count"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, kInfo.types_));

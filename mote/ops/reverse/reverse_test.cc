@@ -7,8 +7,16 @@ namespace mote::optest {
 using ReverseAttrs = ops::reverse::Attrs;
 
 TEST(OpReverse, TurnsAxesAround) {
-  struct Case { Shape shape; ReverseAttrs a; };
-  const Case cases[] = {{{}, {}}, {{5}, {{0}, 1}}, {{2, 3}, {{-1}, 1}}, {{2, 3, 4}, {{0, 2}, 2}}, {{2, 0}, {{0}, 1}}, {{2, 3}, {}},
+  struct Case {
+    Shape shape;
+    ReverseAttrs a;
+  };
+  const Case cases[] = {{{}, {}},
+                        {{5}, {{0}, 1}},
+                        {{2, 3}, {{-1}, 1}},
+                        {{2, 3, 4}, {{0, 2}, 2}},
+                        {{2, 0}, {{0}, 1}},
+                        {{2, 3}, {}},
                         {{1, 2, 1, 2, 1, 2, 1, 3}, {{1, 3, -1}, 3}}};
   for (DType type : all_types()) {
     for (const Case& k : cases) {

@@ -17,9 +17,9 @@ inline constexpr OpInfo kInfo =
         .types(mask_of_list(Types{}))
         .flags(kIntegerExact)
         .onnx("ReverseSequence");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("batch_axis", &Attrs::batch_axis, "axis that counts sequences; negative counts from the end"),
-    attr("time_axis", &Attrs::time_axis, "axis to turn around, not the batch axis; negative counts from the end"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("batch_axis", &Attrs::batch_axis, "axis that counts sequences; negative counts from the end"),
+                    attr("time_axis", &Attrs::time_axis, "axis to turn around, not the batch axis; negative counts from the end"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, kInfo.types_));

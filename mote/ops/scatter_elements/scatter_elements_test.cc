@@ -35,7 +35,8 @@ TEST(OpScatterElements, PutsUpdatesWithEveryReduction) {
         if ((mask_of(type) & kFloat) != 0) x.set(0, NAN);
         Shape shape = {2, 3};
         shape[along] = 4;
-        const Array indices = Array::random(axis < 0 ? DType::s32 : DType::s64, shape, 9, -3, 2), updates = Array::random(type, {4, 5}, 7, -3, 3);
+        const Array indices = Array::random(axis < 0 ? DType::s32 : DType::s64, shape, 9, -3, 2),
+                    updates = Array::random(type, {4, 5}, 7, -3, 3);
         RunOptions options;
         options.in_place = true;
         const auto r = run(OpId::scatter_elements, ScatterElementsAttrs{axis, reduction}, {x, indices, updates}, options);
@@ -57,8 +58,10 @@ TEST(OpScatterElements, PutsUpdatesWithEveryReduction) {
 TEST(OpScatterElements, WrapsIntegersAndTakesEmptyTensors) {
   const Array x = Array::of<int8_t>({1}, {127}), zero = s64({0});
   expect_values(run(OpId::scatter_elements, ScatterElementsAttrs{0, 1}, {x, zero, Array::of<int8_t>({1}, {1})}).outputs[0], {-128});
-  expect_values(run(OpId::scatter_elements, ScatterElementsAttrs{0, 0}, {x, Array(DType::s64, {0}), Array(DType::s8, {0})}).outputs[0], {127});
-  EXPECT_TRUE(run(OpId::scatter_elements, ScatterElementsAttrs{0, 0}, {Array(DType::s8, {0}), Array(DType::s64, {0}), Array(DType::s8, {0})}).ok());
+  expect_values(run(OpId::scatter_elements, ScatterElementsAttrs{0, 0}, {x, Array(DType::s64, {0}), Array(DType::s8, {0})}).outputs[0],
+                {127});
+  EXPECT_TRUE(
+      run(OpId::scatter_elements, ScatterElementsAttrs{0, 0}, {Array(DType::s8, {0}), Array(DType::s64, {0}), Array(DType::s8, {0})}).ok());
 }
 
 TEST(OpScatterElements, Refuses) {
@@ -70,7 +73,8 @@ TEST(OpScatterElements, Refuses) {
   EXPECT_EQ(refusal(OpId::scatter_elements, ScatterElementsAttrs{0, -1}, {x, i, u}), Why::kAttribute);
   EXPECT_EQ(refusal(OpId::scatter_elements, ScatterElementsAttrs{}, {x, s64({0}), u}), Why::kRank);
   EXPECT_EQ(refusal(OpId::scatter_elements, ScatterElementsAttrs{}, {x, i, Array(DType::f32, {1})}), Why::kRank);
-  EXPECT_EQ(refusal(OpId::scatter_elements, ScatterElementsAttrs{}, {x, Array(DType::s64, {1, 3}), Array(DType::f32, {1, 3})}), Why::kDimMismatch);
+  EXPECT_EQ(refusal(OpId::scatter_elements, ScatterElementsAttrs{}, {x, Array(DType::s64, {1, 3}), Array(DType::f32, {1, 3})}),
+            Why::kDimMismatch);
   EXPECT_EQ(refusal(OpId::scatter_elements, ScatterElementsAttrs{}, {x, Array(DType::s64, {2, 1}), u}), Why::kDimMismatch);
   EXPECT_EQ(refusal(OpId::scatter_elements, ScatterElementsAttrs{}, {x, i, Array(DType::s32, {1, 1})}), Why::kDTypeMismatch);
   EXPECT_EQ(refusal(OpId::scatter_elements, ScatterElementsAttrs{}, {x, u, u}), Why::kDType);

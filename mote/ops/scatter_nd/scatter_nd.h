@@ -14,9 +14,9 @@ inline constexpr OpInfo kInfo = OpInfo("Puts updates into a copy of x, at the sl
                                     .types(mask_of_list(Types{}))
                                     .flags(kStateUpdate)
                                     .onnx("ScatterND");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("reduction", &Attrs::reduction,
-         "0 set (of several updates the last in row-major order stays), 1 add, 2 multiply, 3 minimum, 4 maximum"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("reduction", &Attrs::reduction,
+                         "0 set (of several updates the last in row-major order stays), 1 add, 2 multiply, 3 minimum, 4 maximum"));
 
 // Updates have the shape indices[:-1] + x[length of a tuple:].
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {

@@ -59,12 +59,14 @@ TEST(OpScatterNd, LeavesTheStateAloneWhenAnIndexIsBad) {
 TEST(OpScatterNd, EmptyTensors) {
   const Array x = Array::of<float>({2}, {1, 2});
   expect_values(run(OpId::scatter_nd, ScatterNdAttrs{}, {x, Array(DType::s64, {0, 1}), Array(DType::f32, {0})}).outputs[0], {1, 2});
-  EXPECT_TRUE(run(OpId::scatter_nd, ScatterNdAttrs{}, {Array(DType::f32, {2, 0}), Array(DType::s64, {1, 1}), Array(DType::f32, {1, 0})}).ok());
+  EXPECT_TRUE(
+      run(OpId::scatter_nd, ScatterNdAttrs{}, {Array(DType::f32, {2, 0}), Array(DType::s64, {1, 1}), Array(DType::f32, {1, 0})}).ok());
 }
 
 TEST(OpScatterNd, Refuses) {
   const Array x = sample(DType::f32, {3, 2}, 1), i = Array(DType::s64, {1, 1}), u = Array(DType::f32, {1, 2});
-  for (double bad : {3.0, -4.0, 9e18}) EXPECT_EQ(refusal(OpId::scatter_nd, ScatterNdAttrs{}, {x, Array::of<int64_t>({1, 1}, {bad}), u}), Why::kIndexRange);
+  for (double bad : {3.0, -4.0, 9e18})
+    EXPECT_EQ(refusal(OpId::scatter_nd, ScatterNdAttrs{}, {x, Array::of<int64_t>({1, 1}, {bad}), u}), Why::kIndexRange);
   EXPECT_EQ(refusal(OpId::scatter_nd, ScatterNdAttrs{5}, {x, i, u}), Why::kAttribute);
   EXPECT_EQ(refusal(OpId::scatter_nd, ScatterNdAttrs{}, {x, Array::scalar(DType::s64, 0), u}), Why::kRank);
   EXPECT_EQ(refusal(OpId::scatter_nd, ScatterNdAttrs{}, {x, Array(DType::s64, {1, 3}), u}), Why::kDimMismatch);

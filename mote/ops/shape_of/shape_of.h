@@ -15,10 +15,10 @@ inline constexpr OpInfo kInfo = OpInfo("Gives the sizes of a tensor's axes as a 
                                     .types(mask_of_list(Types{}))
                                     .flags(kIntegerExact)
                                     .onnx("Shape");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("start", &Attrs::start, "first axis; negative counts from the end; clamped to the rank"),
-    attr("end", &Attrs::end, "axis to stop before; negative counts from the end; clamped to the rank"),
-    attr("s32", &Attrs::s32, "1: the result is s32 instead of s64"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("start", &Attrs::start, "first axis; negative counts from the end; clamped to the rank"),
+                    attr("end", &Attrs::end, "axis to stop before; negative counts from the end; clamped to the rank"),
+                    attr("s32", &Attrs::s32, "1: the result is s32 instead of s64"));
 
 // An axis from -rank..rank, clamped.
 inline int clamped_axis(int32_t axis, int rank) noexcept {

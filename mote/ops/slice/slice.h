@@ -19,13 +19,13 @@ inline constexpr OpInfo kInfo = OpInfo("Takes a range of indices along some axes
                                     .types(mask_of_list(Types{}))
                                     .flags(kIntegerExact)
                                     .onnx("Slice");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("starts", &Attrs::starts, "first index per axis; negative counts from the end; clamped to the tensor"),
-    attr("ends", &Attrs::ends, "index to stop before; negative counts from the end; clamped to the tensor"),
-    attr("axes", &Attrs::axes, "axes that are cut; negative counts from the end"),
-    attr("steps", &Attrs::steps, "distance between indices, not 0"),
-    attr("count", &Attrs::count,
-         "how many axes are cut; 0 with run-time starts: axes 0, 1, ... and steps of 1 unless they are inputs too"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("starts", &Attrs::starts, "first index per axis; negative counts from the end; clamped to the tensor"),
+                    attr("ends", &Attrs::ends, "index to stop before; negative counts from the end; clamped to the tensor"),
+                    attr("axes", &Attrs::axes, "axes that are cut; negative counts from the end"),
+                    attr("steps", &Attrs::steps, "distance between indices, not 0"),
+                    attr("count", &Attrs::count,
+                         "how many axes are cut; 0 with run-time starts: axes 0, 1, ... and steps of 1 unless they are inputs too"));
 
 struct Range {
   int64_t start = 0, step = 1, size = 0;

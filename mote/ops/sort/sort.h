@@ -18,10 +18,9 @@ inline constexpr OpInfo kInfo = OpInfo("Sorts along one axis; equal elements kee
                                     .flags(kIntegerExact)
                                     .scratch(&scratch)
                                     .aten("aten::sort.values_stable");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("axis", &Attrs::axis, "axis to sort; negative counts from the end"),
-    attr("descending", &Attrs::descending, "1: largest first"),
-    attr("index_s32", &Attrs::index_s32, "1: indices are s32 instead of s64"));
+inline constexpr auto kAttrs = std::make_tuple(attr("axis", &Attrs::axis, "axis to sort; negative counts from the end"),
+                                               attr("descending", &Attrs::descending, "1: largest first"),
+                                               attr("index_s32", &Attrs::index_s32, "1: indices are s32 instead of s64"));
 
 // A scalar is a tensor with one element, as in ATen.
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {

@@ -17,12 +17,11 @@ inline constexpr OpInfo kInfo =
         .signature("x -> y")
         .types(mask_of_list(Types{}))
         .flags(kIntegerExact);
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("block", &Attrs::block, "block size of axis 1, 2, ..."),
-    attr("begin", &Attrs::begin, "positions added before axis 1, 2, ..."),
-    attr("end", &Attrs::end, "positions added after axis 1, 2, ..."),
-    attr("count", &Attrs::count, "spatial axes: how many of block, begin and end count"),
-    attr("value", &Attrs::value, "of added positions"));
+inline constexpr auto kAttrs = std::make_tuple(attr("block", &Attrs::block, "block size of axis 1, 2, ..."),
+                                               attr("begin", &Attrs::begin, "positions added before axis 1, 2, ..."),
+                                               attr("end", &Attrs::end, "positions added after axis 1, 2, ..."),
+                                               attr("count", &Attrs::count, "spatial axes: how many of block, begin and end count"),
+                                               attr("value", &Attrs::value, "of added positions"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, kInfo.types_));

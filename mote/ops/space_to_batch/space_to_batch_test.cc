@@ -31,7 +31,8 @@ TEST(OpSpaceToBatch, Refuses) {
   EXPECT_EQ(refusal(OpId::space_to_batch, SpaceToBatchAttrs{{1}, {-1}, {}, 1, 0}, {x}), Why::kWindow);
   EXPECT_EQ(refusal(OpId::space_to_batch, SpaceToBatchAttrs{{1}, {}, {-1}, 1, 0}, {x}), Why::kWindow);
   EXPECT_EQ(refusal(OpId::space_to_batch, SpaceToBatchAttrs{{1}, {0x7fffffff}, {}, 1, 0}, {x}), Why::kShapeOverflow);
-  EXPECT_EQ(refusal(OpId::space_to_batch, SpaceToBatchAttrs{{1 << 20, 1 << 20}, {}, {}, 2, 0}, {Array(DType::f32, {1, 0, 0})}), Why::kShapeOverflow);
+  EXPECT_EQ(refusal(OpId::space_to_batch, SpaceToBatchAttrs{{1 << 20, 1 << 20}, {}, {}, 2, 0}, {Array(DType::f32, {1, 0, 0})}),
+            Why::kShapeOverflow);
   EXPECT_EQ(refusal(OpId::space_to_batch, SpaceToBatchAttrs{{}, {}, {}, 3, 0}, {x}), Why::kAttribute);
   EXPECT_EQ(refusal(OpId::space_to_batch, SpaceToBatchAttrs{{}, {}, {}, -1, 0}, {x}), Why::kAttribute);
   EXPECT_EQ(refusal(OpId::space_to_batch, SpaceToBatchAttrs{}, {Array::scalar(DType::f32, 1)}), Why::kRank);

@@ -14,10 +14,10 @@ inline constexpr OpInfo kInfo = OpInfo("Gathers blocks of pixels into channels: 
                                     .types(mask_of_list(Types{}))
                                     .flags(kIntegerExact)
                                     .onnx("SpaceToDepth");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("block", &Attrs::block, "pixels on a side of a block"),
-    attr("mode", &Attrs::mode,
-         "0: output channels are (row, column, c), as ONNX and TFLite; 1: (c, row, column), as ATen's pixel_unshuffle"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("block", &Attrs::block, "pixels on a side of a block"),
+                    attr("mode", &Attrs::mode,
+                         "0: output channels are (row, column, c), as ONNX and TFLite; 1: (c, row, column), as ATen's pixel_unshuffle"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, kInfo.types_));

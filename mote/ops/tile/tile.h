@@ -15,8 +15,8 @@ inline constexpr OpInfo kInfo = OpInfo("Repeats a tensor along each axis.")
                                     .types(mask_of_list(Types{}))
                                     .flags(kIntegerExact)
                                     .onnx("Tile");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("repeats", &Attrs::repeats, "times per axis, 0 or more; not read when they are an input"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("repeats", &Attrs::repeats, "times per axis, 0 or more; not read when they are an input"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, kInfo.types_));

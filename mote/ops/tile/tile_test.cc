@@ -7,7 +7,10 @@ namespace mote::optest {
 using TileAttrs = ops::tile::Attrs;
 
 TEST(OpTile, RepeatsAlongEveryAxis) {
-  struct Case { Shape shape; TileAttrs a; };
+  struct Case {
+    Shape shape;
+    TileAttrs a;
+  };
   const Case cases[] = {{{}, {}},
                         {{3}, {{2}}},
                         {{2, 3}, {{1, 4}}},

@@ -23,11 +23,10 @@ inline constexpr OpInfo kInfo =
         .scratch(&scratch)
         .aten("aten::topk.values")
         .onnx("TopK");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("k", &Attrs::k, "how many, at most the axis's size; not read when it is an input"),
-    attr("axis", &Attrs::axis, "axis to search; negative counts from the end"),
-    attr("largest", &Attrs::largest, "1: the largest, 0: the smallest"),
-    attr("index_s32", &Attrs::index_s32, "1: indices are s32 instead of s64"));
+inline constexpr auto kAttrs = std::make_tuple(attr("k", &Attrs::k, "how many, at most the axis's size; not read when it is an input"),
+                                               attr("axis", &Attrs::axis, "axis to search; negative counts from the end"),
+                                               attr("largest", &Attrs::largest, "1: the largest, 0: the smallest"),
+                                               attr("index_s32", &Attrs::index_s32, "1: indices are s32 instead of s64"));
 
 // A scalar is a tensor with one element, as in ATen.
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {

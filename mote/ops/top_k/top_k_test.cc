@@ -15,7 +15,8 @@ TEST(OpTopK, EveryTypeAxisAndCount) {
       for (int32_t k = 0; k <= x.shape()[along]; k += 1 + k) {
         for (int32_t largest : {0, 1}) {
           expect_ordered(run(OpId::top_k, TopKAttrs{k, axis, largest, 0}, {x}, 2), x, along, largest != 0, k);
-          expect_ordered(run(OpId::top_k, TopKAttrs{99, axis, largest, 1}, {x, s64({static_cast<double>(k)})}, 2), x, along, largest != 0, k);
+          expect_ordered(run(OpId::top_k, TopKAttrs{99, axis, largest, 1}, {x, s64({static_cast<double>(k)})}, 2), x, along, largest != 0,
+                         k);
         }
       }
     }

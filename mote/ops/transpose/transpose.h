@@ -15,9 +15,9 @@ inline constexpr OpInfo kInfo = OpInfo("Exchanges axes: axis i of the result is 
                                     .flags(kIntegerExact)
                                     .aten("aten::permute_copy.out")
                                     .onnx("Transpose");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("perm", &Attrs::perm, "input axis of each output axis; negative counts from the end"),
-    attr("rank", &Attrs::rank, "how many of perm count: the input's rank, or 0 to reverse all axes"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("perm", &Attrs::perm, "input axis of each output axis; negative counts from the end"),
+                    attr("rank", &Attrs::rank, "how many of perm count: the input's rank, or 0 to reverse all axes"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, kInfo.types_));

@@ -7,7 +7,11 @@ namespace mote::optest {
 using TransposeAttrs = ops::transpose::Attrs;
 
 TEST(OpTranspose, MovesEveryElement) {
-  struct Case { Shape shape; TransposeAttrs a; std::vector<size_t> perm; };
+  struct Case {
+    Shape shape;
+    TransposeAttrs a;
+    std::vector<size_t> perm;
+  };
   const Case cases[] = {{{}, {}, {}},
                         {{5}, {{0}, 1}, {0}},
                         {{2, 3}, {}, {1, 0}},

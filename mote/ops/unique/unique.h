@@ -18,10 +18,10 @@ inline constexpr OpInfo kInfo = OpInfo("Lists the different elements, or the dif
                                     .flags(kDataDependent | kIntegerExact)
                                     .scratch(&scratch)
                                     .onnx("Unique");
-inline constexpr auto kAttrs = std::make_tuple(
-    attr("axis", &Attrs::axis, "axis whose slices are compared; negative counts from the end"),
-    attr("has_axis", &Attrs::has_axis, "0: compare the elements of the flattened tensor"),
-    attr("sorted", &Attrs::sorted, "1: in ascending order, 0: in the order of first occurrence"));
+inline constexpr auto kAttrs =
+    std::make_tuple(attr("axis", &Attrs::axis, "axis whose slices are compared; negative counts from the end"),
+                    attr("has_axis", &Attrs::has_axis, "0: compare the elements of the flattened tensor"),
+                    attr("sorted", &Attrs::sorted, "1: in ascending order, 0: in the order of first occurrence"));
 
 // indices: where each first occurs; inverse: for each element or slice its place in y; counts: how often each occurs. All s64.
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {

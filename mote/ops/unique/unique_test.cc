@@ -20,7 +20,8 @@ bool same(const Slice& a, const Slice& b) { return !slice_less(a, b) && !slice_l
 std::vector<Slice> slices_of(const Array& x, int axis) {
   std::vector<Slice> all(static_cast<size_t>(axis < 0 ? x.count() : x.shape()[static_cast<size_t>(axis)]));
   size_t flat = 0;
-  for_each_index(x.shape(), [&](const Shape& i) { all[axis < 0 ? flat++ : static_cast<size_t>(i[static_cast<size_t>(axis)])].push_back(x.at(i)); });
+  for_each_index(x.shape(),
+                 [&](const Shape& i) { all[axis < 0 ? flat++ : static_cast<size_t>(i[static_cast<size_t>(axis)])].push_back(x.at(i)); });
   return all;
 }
 
@@ -29,7 +30,9 @@ void check(const Array& x, int axis, int32_t sorted) {
   const int32_t n = static_cast<int32_t>(all.size());
   std::vector<int32_t> firsts;
   for (int32_t i = 0; i < n; ++i)
-    if (std::none_of(firsts.begin(), firsts.end(), [&](int32_t f) { return same(all[static_cast<size_t>(f)], all[static_cast<size_t>(i)]); })) firsts.push_back(i);
+    if (std::none_of(firsts.begin(), firsts.end(),
+                     [&](int32_t f) { return same(all[static_cast<size_t>(f)], all[static_cast<size_t>(i)]); }))
+      firsts.push_back(i);
   const auto before = [&](int32_t a, int32_t b) { return slice_less(all[static_cast<size_t>(a)], all[static_cast<size_t>(b)]); };
   if (sorted != 0) std::sort(firsts.begin(), firsts.end(), before);
 
@@ -43,7 +46,8 @@ void check(const Array& x, int axis, int32_t sorted) {
     const Slice& slice = all[static_cast<size_t>(firsts[i])];
     EXPECT_TRUE(same(found[i], slice));
     EXPECT_EQ(r.outputs[1].get(static_cast<int64_t>(i)), firsts[i]);
-    EXPECT_EQ(r.outputs[3].get(static_cast<int64_t>(i)), std::count_if(all.begin(), all.end(), [&](const Slice& s) { return same(s, slice); }));
+    EXPECT_EQ(r.outputs[3].get(static_cast<int64_t>(i)),
+              std::count_if(all.begin(), all.end(), [&](const Slice& s) { return same(s, slice); }));
   }
   for (int32_t i = 0; i < n; ++i) EXPECT_TRUE(same(found[static_cast<size_t>(r.outputs[2].get(i))], all[static_cast<size_t>(i)]));
 }

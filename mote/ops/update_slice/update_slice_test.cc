@@ -14,7 +14,8 @@ TEST(OpUpdateSlice, WritesABlockMovedInside) {
       const Array x = sample(type, {4, 3, 5}, 2), update = sample(type, {2, 3, 2}, 3);
       const auto r = run(OpId::update_slice, NoAttrs{}, {x, update, s64({start, 7, start})}, options);
       ASSERT_TRUE(r.ok()) << r.message();
-      const int32_t a = static_cast<int32_t>(std::min(std::max(start, 0.0), 2.0)), b = static_cast<int32_t>(std::min(std::max(start, 0.0), 3.0));
+      const int32_t a = static_cast<int32_t>(std::min(std::max(start, 0.0), 2.0)),
+                    b = static_cast<int32_t>(std::min(std::max(start, 0.0), 3.0));
       expect_oracle(r.outputs[0], [&](const Shape& i) {
         const int32_t u = i[0] - a, w = i[2] - b;
         return u >= 0 && u < 2 && w >= 0 && w < 2 ? update.at({u, i[1], w}) : x.at(i);

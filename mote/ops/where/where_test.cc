@@ -5,13 +5,12 @@
 namespace mote::optest {
 
 TEST(OpWhere, ChoosesWithBroadcasting) {
-  struct Case { Shape condition, a, b, y; };
-  const Case cases[] = {{{}, {}, {}, {}},
-                        {{7}, {7}, {7}, {7}},
-                        {{2, 1}, {3}, {}, {2, 3}},
-                        {{3}, {2, 1}, {2, 3}, {2, 3}},
-                        {{0}, {1}, {}, {0}},
-                        {{2, 1, 2, 1, 2, 1, 2, 1}, {3}, {1, 2, 1, 2, 1, 2, 1, 3}, {2, 2, 2, 2, 2, 2, 2, 3}}};
+  struct Case {
+    Shape condition, a, b, y;
+  };
+  const Case cases[] = {{{}, {}, {}, {}},          {{7}, {7}, {7}, {7}},
+                        {{2, 1}, {3}, {}, {2, 3}}, {{3}, {2, 1}, {2, 3}, {2, 3}},
+                        {{0}, {1}, {}, {0}},       {{2, 1, 2, 1, 2, 1, 2, 1}, {3}, {1, 2, 1, 2, 1, 2, 1, 3}, {2, 2, 2, 2, 2, 2, 2, 3}}};
   for (DType type : all_types()) {
     for (const Case& k : cases) {
       const Array condition = Array::random(DType::boolean, k.condition, 2), a = sample(type, k.a, 3), b = sample(type, k.b, 4);

@@ -1,0 +1,127 @@
+// Making and ending instances.
+
+#include "mote/api/impl/instance.h"
+
+#include "mote/api/impl/options.h"
+
+mote_instance::~mote_instance() {
+  // Backends get their handles back while the memory and the program still exist.
+  instance.close();
+  for (size_t i = 0; i < buffers.size(); ++i) mote::api::release(buffers[i].own);
+  for (size_t i = 0; i < bank_memory.size(); ++i) mote::api::release(bank_memory[i]);
+  mote::api::release(scratch_memory);
+  mote::api::release(instance_memory);
+  mote_program_release(program);
+}
+
+void* mote_instance::take(uint64_t bytes, size_t alignment, mote::Diagnostic* why) noexcept {
+  const uint64_t total = allocated_bytes + bytes;
+  if (memory_limit != 0 && total > memory_limit) {
+    why->status = {mote::Status::kOutOfMemory, mote::Why::kMemoryLimit};
+    why->expected = mote::clamp32(memory_limit);
+    why->found = mote::clamp32(total);
+    return nullptr;
+  }
+  void* p = bytes <= SIZE_MAX ? mote::api::allocate(static_cast<size_t>(bytes), alignment) : nullptr;
+  if (p == nullptr) {
+    why->status = {mote::Status::kOutOfMemory, mote::Why::kMemory};
+    why->found = mote::clamp32(bytes);
+    return nullptr;
+  }
+  allocated_bytes = total;
+  return p;
+}
+
+namespace mote::api {
+namespace {
+
+const char kCreate[] = "create an instance";
+
+void forward_trace(void* self, const TraceEvent& e) {
+  const auto* i = static_cast<const mote_instance*>(self);
+  i->trace(i->trace_context, static_cast<mote_trace_kind>(e.kind), e.method, e.instruction);
+}
+static_assert(static_cast<int>(TraceEvent::Kind::kInstructionEnd) == MOTE_TRACE_INSTRUCTION_END, "mote.h must agree with runtime/trace.h");
+static_assert(static_cast<int>(TraceEvent::Kind::kLoad) == MOTE_TRACE_LOAD, "mote.h must agree with runtime/trace.h");
+
+ByteSpan span_of(const mote_memory& m) { return {static_cast<uint8_t*>(m.data), static_cast<size_t>(m.bytes)}; }
+
+// Collects the memory of an instance: the caller's where it was given, this layer's elsewhere.
+bool collect(mote_instance& i, const mote_instance_options& options, InstanceMemory* out, Diagnostic* why) {
+  const MemoryNeeds& needs = i.program->program.needs();
+  const Span<const Bank> banks = i.table().banks;
+  if (options.instance != nullptr) {
+    out->instance = span_of(*options.instance);
+  } else {
+    i.instance_memory = i.take(needs.instance, 16, why);
+    if (i.instance_memory == nullptr) return false;
+    out->instance = {static_cast<uint8_t*>(i.instance_memory), needs.instance};
+  }
+  if (options.scratch != nullptr) {
+    out->scratch = span_of(*options.scratch);
+  } else if (needs.scratch(1) > 0) {
+    i.scratch_memory = i.take(needs.scratch(1), 64, why);
+    if (i.scratch_memory == nullptr) return false;
+    out->scratch = {static_cast<uint8_t*>(i.scratch_memory), needs.scratch(1)};
+  }
+  // A wrong number of the caller's banks is the runtime's to refuse.
+  const size_t count = options.banks != nullptr ? options.bank_count : banks.size;
+  const bool made = i.banks.resize(count) && (options.banks != nullptr || i.bank_memory.resize(count)) && i.buffers.resize(i.table().ios.size);
+  if (!made) {
+    why->status = {Status::kOutOfMemory, Why::kMemory};
+    return false;
+  }
+  for (size_t b = 0; b < count; ++b) {
+    if (options.banks != nullptr) {
+      i.banks[b] = span_of(options.banks[b]);
+      continue;
+    }
+    i.bank_memory[b] = i.take(banks[b].size, banks[b].alignment, why);
+    if (i.bank_memory[b] == nullptr) return false;
+    i.banks[b] = {static_cast<uint8_t*>(i.bank_memory[b]), static_cast<size_t>(banks[b].size)};
+  }
+  out->banks = {i.banks.data(), i.banks.size()};
+  return true;
+}
+
+}  // namespace
+}  // namespace mote::api
+
+using mote::Status;
+using mote::Why;
+using mote::api::report;
+
+extern "C" {
+
+mote_status mote_instance_create(mote_program* program, const mote_instance_options* options, mote_instance** out_instance, mote_error* error) {
+  using namespace mote::api;
+  mote_instance_options o;
+  if (program == nullptr || out_instance == nullptr || !read_struct(options, &o)) return report(error, kCreate, {Status::kInvalidArgument, Why::kApiArgument});
+  mote_instance* i = make<mote_instance>();
+  if (i == nullptr) return report(error, kCreate, {Status::kOutOfMemory, Why::kMemory});
+  i->program = mote_program_retain(program);
+  i->memory_limit = o.memory_limit_bytes;
+  i->trace = o.trace;
+  i->trace_context = o.trace_context;
+  i->hook = {i, &forward_trace};
+  mote::InstanceMemory memory;
+  mote::InstanceOptions settings;
+  mote::Diagnostic why;
+  if (o.trace != nullptr) settings.trace = &i->hook;
+  if (program->registry != nullptr) settings.backends = program->registry->backend_list();
+  bool made = collect(*i, o, &memory, &why);
+  if (made) made = i->instance.create(program->program, memory, settings, &why).ok();
+  if (!made) {
+    const mote_status status = report(error, kCreate, why, program->names());
+    destroy(i);
+    return status;
+  }
+  *out_instance = i;
+  return MOTE_OK;
+}
+
+void mote_instance_destroy(mote_instance* instance) { mote::api::destroy(instance); }
+
+uint64_t mote_instance_allocated_bytes(const mote_instance* instance) { return instance != nullptr ? instance->allocated_bytes : 0; }
+
+}  // extern "C"

@@ -1,0 +1,67 @@
+#include "mote/platform/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace mote {
+
+Status File::open(const char* path, File* out) noexcept {
+  int fd;
+  do fd = ::open(path, O_RDONLY | O_CLOEXEC);
+  while (fd < 0 && errno == EINTR);
+  if (fd < 0) return {Status::kIo, Why::kFileOpen};
+  struct stat info;
+  // Directories and devices open too, but have no bytes at a position.
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < 0) {
+    ::close(fd);
+    return {Status::kIo, Why::kFileOpen};
+  }
+  File file;
+  file.handle_ = fd;
+  file.size_ = static_cast<uint64_t>(info.st_size);
+  *out = static_cast<File&&>(file);
+  return Status::kOk;
+}
+
+void File::close() noexcept {
+  if (handle_ != -1) ::close(static_cast<int>(handle_));
+  handle_ = -1;
+  size_ = 0;
+}
+
+Status File::read_at(uint64_t offset, ByteSpan to) const noexcept {
+  if (handle_ == -1 || offset > size_ || to.size > size_ - offset) return {Status::kIo, Why::kFileRead};
+  size_t done = 0;
+  while (done < to.size) {
+    const ssize_t n = pread(static_cast<int>(handle_), to.data + done, to.size - done, static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return {Status::kIo, Why::kFileRead};
+    done += static_cast<size_t>(n);
+  }
+  return Status::kOk;
+}
+
+Status MappedFile::open(const char* path, MappedFile* out) noexcept {
+  File file;
+  MOTE_TRY(File::open(path, &file));
+  MappedFile mapped;
+  if (file.size() > SIZE_MAX) return {Status::kIo, Why::kFileMap};
+  if (file.size() > 0) {
+    const size_t size = static_cast<size_t>(file.size());
+    void* p = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, static_cast<int>(file.handle_), 0);
+    if (p == MAP_FAILED) return {Status::kIo, Why::kFileMap};
+    mapped.bytes_ = {static_cast<const uint8_t*>(p), size};
+  }
+  *out = static_cast<MappedFile&&>(mapped);
+  return Status::kOk;
+}
+
+void MappedFile::close() noexcept {
+  if (bytes_.data != nullptr) munmap(const_cast<uint8_t*>(bytes_.data), bytes_.size);
+  bytes_ = {};
+}
+
+}  // namespace mote

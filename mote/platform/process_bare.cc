@@ -1,0 +1,7 @@
+#include "mote/platform/process.h"
+
+namespace mote {
+
+ProcessMemory process_memory() noexcept { return {}; }
+
+}  // namespace mote

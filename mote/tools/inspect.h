@@ -1,0 +1,15 @@
+#pragma once
+
+#include <map>
+
+#include "mote/tools/json_out.h"
+#include "mote/tools/program_view.h"
+
+namespace mote::tools {
+
+TensorSpec spec_of(const ProgramView& view, const Io& io);
+std::map<std::string, uint32_t> count_ops(const ProgramView& view);  // instructions of each operator
+
+Json inspect_json(const std::string& path, const ProgramView& view, bool with_instructions);
+
+}  // namespace mote::tools

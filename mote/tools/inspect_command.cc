@@ -1,0 +1,153 @@
+#include <cstdio>
+
+#include "mote/tools/commands.h"
+#include "mote/tools/inspect.h"
+#include "mote/tools/text_table.h"
+#include "mote/tools/values.h"
+
+namespace mote::tools {
+
+TensorSpec spec_of(const ProgramView& view, const Io& io) {
+  const TensorDesc& d = view.table().tensors[io.tensor];
+  TensorSpec s;
+  s.name = view.string(io.name);
+  s.dtype = static_cast<mote_dtype>(d.dtype);
+  s.dims.assign(d.dims, d.dims + d.rank);
+  s.dynamic = d.dynamic;
+  s.bytes = extent_bytes(d);
+  for (const Quant& q : view.table().quants) {
+    if (q.tensor != io.tensor) continue;
+    s.quantized = true;
+    s.scale = q.scale;
+    s.zero_point = q.zero_point;
+  }
+  return s;
+}
+
+std::map<std::string, uint32_t> count_ops(const ProgramView& view) {
+  std::map<std::string, uint32_t> counts;
+  for (const Instruction& n : view.table().instructions) ++counts[view.op_name(n)];
+  return counts;
+}
+
+namespace {
+
+void section(const char* title, const TextTable& table) {
+  if (!table.empty()) std::printf("\n%s\n%s", title, table.text().c_str());
+}
+
+void print_methods(const ProgramView& view) {
+  TextTable table({"method", "", "name", "type", "quantization"});
+  for (const Method& m : view.table().methods) {
+    for (uint32_t i = 0; i < m.input_count + m.output_count; ++i) {
+      const TensorSpec s = spec_of(view, view.table().ios[m.first_input + i]);
+      char quantization[64] = "";
+      if (s.quantized) std::snprintf(quantization, sizeof quantization, "scale %.6g, zero point %d", static_cast<double>(s.scale), s.zero_point);
+      table.add({i == 0 ? view.string(m.name) : "", i < m.input_count ? "in" : "out", s.name, type_text(s), quantization});
+    }
+  }
+  section("Inputs and outputs", table);
+}
+
+void print_certificate(const ProgramView& view) {
+  const ProgramTable& t = view.table();
+  const Certificate& c = *t.certificate;
+  TextTable table({"", ""});
+  uint64_t arena = 0;
+  for (const Bank& b : t.banks) arena += b.size;
+  table.add({"arena", bytes_text(arena)});
+  table.add({"instance", bytes_text(c.needs.instance_bytes_64) + " (32-bit: " + bytes_text(c.needs.instance_bytes_32) + ")"});
+  table.add({"scratch", bytes_text(c.needs.scratch_base) + " + " + bytes_text(c.needs.scratch_per_thread) + " per thread"});
+  table.add({"constants", bytes_text(c.constant_bytes)});
+  table.add({"multiply-adds", number(c.macs)});
+  table.add({"bytes moved", number(c.bytes_moved)});
+  table.add({"steps", c.needs.steps_bound == 0xffffffffu ? "4,294,967,295 or more" : "at most " + number(c.needs.steps_bound)});
+  section("Certificate", table);
+}
+
+void print_storage(const ProgramView& view) {
+  TextTable banks({"bank", "name", "bytes", "alignment"});
+  uint32_t i = 0;
+  for (const Bank& b : view.table().banks) banks.add({std::to_string(i++), view.string(b.name), number(b.size), number(b.alignment)});
+  section("Memory banks", banks);
+  TextTable segments({"segment", "kind", "offset", "bytes", "alignment", "sha256"});
+  i = 0;
+  for (const Segment& s : view.table().segments)
+    segments.add({std::to_string(i++), std::string(segment_kind(s.kind)) + ((s.flags & kExternal) != 0 ? " (external)" : ""), number(s.offset), number(s.size), number(s.alignment), hex(s.sha256, 8) + "…"});
+  section("Segments", segments);
+}
+
+void print_placement(const ProgramView& view) {
+  TextTable table({"instructions", "backend", "predicted us", "bytes in", "bytes out"});
+  for (const Placement& p : view.table().placements)
+    table.add({std::to_string(p.first_instruction) + "+" + std::to_string(p.instruction_count), view.string(p.backend), microseconds(static_cast<double>(p.predicted_ns) / 1e3), number(p.bytes_in), number(p.bytes_out)});
+  section("Placement", table);
+  TextTable backends({"backend", "version", "capabilities", "device bytes"});
+  for (const BackendRecord& b : view.table().backends) backends.add({view.string(b.name), view.string(b.version), view.string(b.capabilities), number(b.device_bytes)});
+  section("Backends", backends);
+}
+
+std::string one_line(std::string text) {
+  for (char& c : text)
+    if (c == '\n') c = ' ';
+  return text.size() > 100 ? text.substr(0, 97) + "…" : text;
+}
+
+void print_pairs(const ProgramView& view, const char* title, Span<const Pair> pairs) {
+  TextTable table({"", ""});
+  for (const Pair& p : pairs) table.add({view.string(p.key), one_line(view.string(p.value))});
+  section(title, table);
+}
+
+void print_instructions(const ProgramView& view) {
+  const ProgramTable& t = view.table();
+  TextTable table({"#", "operator", "inputs", "outputs", "attributes", "source"});
+  for (uint32_t i = 0; i < t.instructions.size; ++i) {
+    const Instruction& n = t.instructions[i];
+    std::string in, out;
+    for (uint32_t k = 0; k < uint32_t{n.input_count} + n.output_count; ++k) {
+      std::string& to = k < n.input_count ? in : out;
+      to += (to.empty() ? "" : ", ") + view.tensor_name(t.operands[n.operands + k]);
+    }
+    table.add({std::to_string(i), view.op_name(n), in, out, view.attrs_text(n), i < t.source_names.size ? view.string(t.source_names[i]) : ""});
+  }
+  section("Instructions", table);
+}
+
+struct InspectSettings {
+  std::string file;
+  bool ops = false, json = false;
+};
+
+void inspect(const InspectSettings& s) {
+  const ProgramView view(s.file);
+  if (s.json) return print_json(inspect_json(s.file, view, s.ops));
+  const ProgramTable& t = view.table();
+  std::printf("%s: %s, format %u.%u, %zu instructions, %zu tensors, %zu golden records\n", s.file.c_str(), bytes_text(view.file_bytes()).c_str(), t.major, t.minor, t.instructions.size, t.tensors.size, t.goldens.size);
+  print_methods(view);
+  print_certificate(view);
+  print_storage(view);
+  print_placement(view);
+  TextTable ops({"operator", "instructions"});
+  for (const auto& [name, count] : count_ops(view)) ops.add({name, number(count)});
+  section("Operators", ops);
+  print_pairs(view, "Metadata", t.metadata);
+  print_pairs(view, "Evidence", t.evidence);
+  if (s.ops) print_instructions(view);
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, Context& context) {
+  auto s = std::make_shared<InspectSettings>();
+  CLI::App* c = app.add_subcommand("inspect", "Show what a program holds and needs");
+  c->add_option("FILE", s->file, "program (.mote)")->required();
+  c->add_flag("--ops", s->ops, "list every instruction");
+  c->add_flag("--json", s->json, "print JSON (docs/json.md)");
+  c->callback([s, &context] {
+    context.json = s->json;
+    inspect(*s);
+  });
+}
+
+}  // namespace mote::tools

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "mote/tools/session.h"
+
+namespace mote::tools {
+
+// Objects keep the order they are filled in, so that people can read them too.
+using Json = nlohmann::ordered_json;
+
+// Prints one document. Bytes that are no UTF-8 (texts of a strange file) are replaced, never an error.
+void print_json(const Json& json);
+
+Json spec_json(const TensorSpec& spec);
+
+}  // namespace mote::tools

@@ -1,0 +1,70 @@
+// The `mote` command. Exit codes: 0 ok, 1 the work failed, 2 wrong usage.
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "mote/tools/commands.h"
+#include "mote/tools/failure.h"
+
+namespace {
+
+using namespace mote::tools;
+
+std::string usage_message(const CLI::App* app, const CLI::Error& e) {
+  const CLI::App* at = app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  const std::string name = at == app ? "mote" : "mote " + at->get_name();
+  return "mote: " + std::string(e.what()) + "\nTry '" + name + " --help'.\n";
+}
+
+int report(const Failure& f, const Context& context) {
+  std::fprintf(stderr, "mote: %s\n", f.what());
+  if (context.json) {
+    nlohmann::json error = {{"message", f.what()}};
+    if (f.status() != 0) {
+      error["code"] = mote_code_name(mote_status_code(f.status()));
+      error["why"] = mote_why_name(mote_status_why(f.status()));
+    }
+    std::printf("%s\n", nlohmann::json{{"error", error}}.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  } else if (f.status() != 0 && mote_status_why(f.status()) != 0) {
+    std::fprintf(stderr, "mote: 'mote explain %s' says what to do\n", mote_why_name(mote_status_why(f.status())));
+  }
+  std::fflush(stdout);
+  return f.exit_code();
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Mote runs models that were compiled ahead of time into one .mote file."};
+  app.name("mote");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string("mote ") + mote_version());
+  app.failure_message(usage_message);
+  app.footer("Exit codes: 0 ok, 1 the work failed, 2 wrong usage.");
+  Context context;
+  add_run(app, context);
+  add_bench(app, context);
+  add_inspect(app, context);
+  add_verify(app, context);
+  add_selftest(app, context);
+  add_ops(app, context);
+  add_explain(app, context);
+  add_completion(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? kSuccess : kUsage;
+  } catch (const Failure& f) {
+    return report(f, context);
+  } catch (const std::exception& e) {
+    return report(Failure(e.what()), context);
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    std::fprintf(stderr, "mote: the output cannot be written\n");
+    return kFailed;
+  }
+  return context.exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return run(argc, argv); }

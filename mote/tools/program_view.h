@@ -1,0 +1,33 @@
+#pragma once
+
+// A program's table for looking into it. Structure is verified, meaning is not, so that a program with operators this build
+// does not have can still be looked at.
+
+#include <string>
+
+#include "mote/format/reader.h"
+#include "mote/platform/file.h"
+
+namespace mote::tools {
+
+class ProgramView {
+ public:
+  explicit ProgramView(const std::string& path);  // throws Failure
+
+  const ProgramTable& table() const { return table_; }
+  uint64_t file_bytes() const { return file_.bytes().size; }
+  const char* string(uint32_t offset) const { return table_.string(offset); }
+  std::string op_name(const Instruction& n) const;      // "mote::relu", "loop"
+  std::string tensor_name(int32_t tensor) const;        // an input's or output's name, or "%17"; "-" when absent
+  std::string attrs_text(const Instruction& n) const;   // "axis=-1 stride=[1, 1]", "" when there are none or the operator is unknown
+
+ private:
+  MappedFile file_;
+  ProgramTable table_;
+};
+
+const char* segment_kind(SegmentKind kind);
+const char* storage_name(Storage storage);
+std::string hex(const uint8_t* bytes, size_t count);
+
+}  // namespace mote::tools

@@ -1,0 +1,92 @@
+#include <cstdio>
+
+#include "mote/tools/commands.h"
+#include "mote/tools/golden.h"
+#include "mote/tools/json_out.h"
+#include "mote/tools/text_table.h"
+#include "mote/tools/values.h"
+
+namespace mote::tools {
+namespace {
+
+struct SelftestSettings {
+  std::string file, weights;
+  bool json = false;
+};
+
+struct Outcome {
+  std::string method, output;
+  uint32_t example;
+  float tolerance;
+  Comparison comparison;
+};
+
+std::vector<Outcome> run_examples(Session& session) {
+  std::vector<Outcome> all;
+  session.create_instance();
+  for (const GoldenExample& e : golden_examples(session)) {
+    // Examples are independent: state of one must not reach the next.
+    session.reset_state();
+    for (const GoldenTensor& t : e.inputs) session.set_input(e.method, t.index, t.array);
+    session.own_io(e.method);
+    session.run(e.method);
+    const std::vector<TensorSpec> specs = session.specs(e.method, true);
+    for (const GoldenTensor& t : e.outputs)
+      all.push_back({mote_program_method_name(session.program(), e.method), specs[t.index].name, e.example, t.tolerance, compare(session.output(e.method, t.index), t)});
+  }
+  return all;
+}
+
+std::string real(double v) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", v);
+  return text;
+}
+
+void print_text(const SelftestSettings& s, const std::vector<Outcome>& outcomes, size_t failed) {
+  TextTable table({"method", "example", "output", "largest error", "allowed", "result"});
+  for (const Outcome& o : outcomes) {
+    const Comparison& c = o.comparison;
+    table.add({o.method, std::to_string(o.example), o.output, c.same_type ? real(c.largest_error) : "-", o.tolerance == 0 ? "same bits" : real(c.allowed),
+               c.passed ? "ok" : c.same_type ? "WRONG" : "WRONG SHAPE"});
+  }
+  std::printf("%s", table.text().c_str());
+  std::printf("%s: %zu of %zu outputs as expected\n", s.file.c_str(), outcomes.size() - failed, outcomes.size());
+}
+
+void print_results(const SelftestSettings& s, const std::vector<Outcome>& outcomes, size_t failed) {
+  Json results = Json::array();
+  for (const Outcome& o : outcomes) {
+    const Comparison& c = o.comparison;
+    results.push_back({{"method", o.method}, {"example", o.example}, {"output", o.output}, {"tolerance", o.tolerance}, {"same_type", c.same_type},
+                       {"largest_error", c.largest_error}, {"largest_expected", c.largest_expected}, {"allowed_error", c.allowed}, {"passed", c.passed}});
+  }
+  print_json({{"file", s.file}, {"passed", failed == 0}, {"failed", failed}, {"outputs", outcomes.size()}, {"results", results}});
+}
+
+int selftest(const SelftestSettings& s) {
+  Session session(s.file, {s.weights, false});
+  if (mote_program_golden_count(session.program()) == 0) throw Failure(s.file + ": the program has no golden data: expected at least one example, found none");
+  const std::vector<Outcome> outcomes = run_examples(session);
+  size_t failed = 0;
+  for (const Outcome& o : outcomes) failed += !o.comparison.passed;
+  if (s.json) print_results(s, outcomes, failed);
+  else print_text(s, outcomes, failed);
+  return failed == 0 ? kSuccess : kFailed;
+}
+
+}  // namespace
+
+void add_selftest(CLI::App& app, Context& context) {
+  auto s = std::make_shared<SelftestSettings>();
+  CLI::App* c = app.add_subcommand("selftest", "Run the golden examples a program carries and compare");
+  c->add_option("FILE", s->file, "program (.mote)")->required();
+  c->add_option("--weights", s->weights, "file with the program's external weights");
+  c->add_flag("--json", s->json, "print JSON (docs/json.md)");
+  c->callback([s, &context] {
+    context.json = s->json;
+    context.exit_code = selftest(*s);
+  });
+}
+
+}  // namespace mote::tools

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Fails when an #include points the wrong way: core <- format <- ops <- runtime <- {kernels, backends}, and so on.
+
+Tests, benchmarks and fuzz targets may include anything. Device code also may not include host parts of the standard library.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# module -> modules it may include besides itself; "api/backend.h" names one header.
+ALLOWED = {
+    "api": set(),
+    "api/impl": {"api", "core", "format", "ops", "runtime", "platform", "kernels", "backends"},
+    "core": set(),
+    "format": {"core"},
+    "ops": {"core", "format"},
+    "runtime": {"core", "format", "ops", "api/backend.h"},
+    "platform": {"core", "format"},
+    "kernels": {"core", "format", "ops", "runtime"},
+    "backends": {"core", "format", "ops", "runtime", "api"},
+    "compiler": {"core", "format", "ops", "runtime", "kernels"},
+    "tools": {"api", "core", "format", "ops", "compiler", "platform"},
+    "bindings": {"api"},
+    "fleet": {"api"},
+}
+DEVICE = {"core", "format", "ops", "runtime"}
+HOST_HEADERS = {"any", "chrono", "condition_variable", "deque", "exception", "filesystem", "fstream", "functional", "future",
+                "iomanip", "ios", "iostream", "istream", "list", "locale", "map", "memory", "mutex", "new", "optional", "ostream", "queue",
+                "random", "regex", "set", "shared_mutex", "sstream", "stack", "stdexcept", "string", "string_view", "thread", "unordered_map",
+                "unordered_set", "variant", "vector", "cstdio", "cstdlib", "cstdarg", "clocale", "csignal", "ctime", "cassert", "stdio.h",
+                "stdlib.h", "unistd.h", "pthread.h", "assert.h", "errno.h", "time.h"}
+# The operator reference is host code that lives beside the operators.
+HOST_FILES = re.compile(r"mote/ops/op_docs\.(h|cc)$")
+ANYTHING = re.compile(r"_(test|bench|fuzz|cases)\.(cc|h)$|/testing/")
+INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', re.M)
+
+
+def module_of(path):
+    parts = pathlib.PurePosixPath(path).parts
+    return "api/impl" if parts[1:3] == ("api", "impl") else parts[1]
+
+
+def problems(path, text):
+    module = module_of(path)
+    for quoted, angled in INCLUDE.findall(text):
+        if quoted.startswith("mote/"):
+            target = module_of(quoted)
+            allowed = ALLOWED[module]
+            if target != module and target not in allowed and quoted[len("mote/"):] not in allowed:
+                yield f'{path}: mote/{module} may not include "{quoted}"'
+        elif angled in HOST_HEADERS and module in DEVICE and not HOST_FILES.match(path):
+            yield f"{path}: device code may not include <{angled}>"
+
+
+def main():
+    found, files = [], 0
+    for file in sorted((ROOT / "mote").rglob("*")):
+        path = file.relative_to(ROOT).as_posix()
+        if file.suffix not in (".h", ".hpp", ".cc", ".c", ".def") or ANYTHING.search(path):
+            continue
+        files += 1
+        if module_of(path) not in ALLOWED:
+            found.append(f"{path}: no rule for module '{module_of(path)}' in {pathlib.Path(__file__).name}")
+            continue
+        found += problems(path, file.read_text())
+    print(f"{files} files, {len(found)} wrong includes")
+    if found or files < 50:
+        sys.exit("\n".join(found) or "too few files found")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+// Writes the seed corpus: random programs that open and run, one at least around each operator, and a few empty-handed ones.
+//   make_corpus DIR [COUNT [SEED]]
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "tests/fuzz/op_case.h"
+#include "tests/fuzz/random_program.h"
+#include "tests/fuzz/run_untrusted.h"
+
+int main(int argc, char** argv) {
+  using namespace mote::fuzz;
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: make_corpus DIR [COUNT [SEED]]\n");
+    return 2;
+  }
+  const int count = argc > 2 ? std::atoi(argv[2]) : 400;
+  const uint64_t seed = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1;
+  const size_t ops = known_ops().size();
+  std::map<std::string, int> refusals;
+  size_t bytes = 0;
+  int written = 0, opened = 0, finished = 0;
+  std::vector<int> ran(65536);
+  for (int i = 0; i < count; ++i) {
+    Dice dice(seed * 1000003 + static_cast<uint64_t>(i));
+    ProgramShape shape;
+    shape.first_op = static_cast<int>(static_cast<size_t>(i) % ops);
+    shape.max_ops = i % 3 == 0 ? 1 : 4;
+    mote::emit::FileBytes file;
+    std::string error;
+    if (!make_program(dice, shape, &file, &error)) {
+      ++refusals[error];
+      continue;
+    }
+    const UntrustedResult r = run_untrusted(file.span(), dice);
+    opened += r.open.ok() ? 1 : 0;
+    finished += r.run.ok() && r.methods_run > 0 ? 1 : 0;
+    for (const uint16_t op : r.ops) ++ran[op];
+    if (file.size > 8192) continue;
+    char name[64];
+    std::snprintf(name, sizeof name, "/%05d.mote", i);
+    if (!mote::emit::save_file(argv[1] + std::string(name), file.span(), &error)) {
+      std::fprintf(stderr, "%s\n", error.c_str());
+      return 1;
+    }
+    ++written;
+    bytes += file.size;
+  }
+  int covered = 0;
+  for (const KnownOp& op : known_ops()) {
+    covered += ran[op.doc->id] > 0 ? 1 : 0;
+    if (ran[op.doc->id] == 0) std::printf("never ran: %s\n", op.doc->name.c_str());
+  }
+  for (const auto& [why, n] : refusals) std::printf("%5d x not made: %s\n", n, why.c_str());
+  std::printf("%d written (%zu bytes), %d opened, %d ran to their end, %d of %zu operators ran\n", written, bytes, opened, finished, covered, ops);
+  return 0;
+}
