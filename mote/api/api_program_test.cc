@@ -143,7 +143,7 @@ TEST(ApiProgram, ReadingInPartsLeavesGoldenDataOutUnlessAsked) {
   const emit::FileBytes file = add_relu();
   const TempPath path("read.mote", file.span());
   for (const bool golden : {false, true}) {
-    const mote_open_options o = make_options(MOTE_OPEN_READ | MOTE_OPEN_VERIFY_DIGESTS | (golden ? MOTE_OPEN_GOLDEN : 0u));
+    const mote_open_options o = make_options(golden ? MOTE_OPEN_READ | MOTE_OPEN_VERIFY_DIGESTS | MOTE_OPEN_GOLDEN : MOTE_OPEN_READ | MOTE_OPEN_VERIFY_DIGESTS);
     mote_program* p = nullptr;
     ASSERT_EQ(mote_program_open_file(path.c_str(), &o, &p, nullptr), 0u);
     EXPECT_GT(mote_program_allocated_bytes(p), 0u);

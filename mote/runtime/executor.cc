@@ -12,6 +12,12 @@ OpContext Instance::context() const noexcept {
   return c;
 }
 
+OpContext Instance::context_of(const Call& call) const noexcept {
+  OpContext c = context();
+  set_call(c, call);
+  return c;
+}
+
 Status Instance::run(uint32_t method, const RunLimits& limits) noexcept {
   MOTE_TRY(begin(method));
   const Status status = execute(limits.max_steps != 0 ? limits.max_steps : 0xffffffffu, limits);
@@ -22,9 +28,8 @@ Status Instance::run(uint32_t method, const RunLimits& limits) noexcept {
 
 Status Instance::begin(uint32_t method) noexcept {
   const ProgramTable& t = program_->table();
-  diagnostic_ = Diagnostic{};
   running_ = false;
-  if (method >= t.methods.size) return fail({Status::kInvalidArgument, Why::kMethodIndex}, clamp32(t.methods.size), method);
+  MOTE_TRY(find_method(method));
   const Method& m = t.methods[method];
   for (uint32_t i = m.first_input; i < m.first_output + m.output_count; ++i) {
     if (tensors_[t.ios[i].tensor].data != nullptr) continue;

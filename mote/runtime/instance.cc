@@ -6,16 +6,17 @@
 namespace mote {
 namespace {
 
-bool same_dims(const TensorDesc& d, const int32_t* dims) noexcept {
-  for (int i = 0; i < d.rank; ++i)
-    if (d.dims[i] != dims[i]) return false;
-  return true;
-}
-
 // Where empty tensors that nobody bound point to.
 uint8_t nothing[8];
 
 }  // namespace
+
+BackendOperands::BackendOperands(const Tensor* all, const Call& call) noexcept {
+  for (uint32_t k = 0; k < uint32_t{call.input_count} + call.output_count; ++k) {
+    const Tensor& t = all[call.operands[k]];
+    tensors[k] = {t.data, t.desc->dims, t.desc->strides, static_cast<uint8_t>(t.dtype()), t.desc->rank, 0};
+  }
+}
 
 Status Instance::fail(Status status, int32_t expected, int32_t found) noexcept {
   diagnostic_.status = status;
@@ -33,121 +34,132 @@ Status Instance::create(const Program& program, const InstanceMemory& memory, co
   diagnostic_ = Diagnostic{};
   program_ = &program;
   options_ = options;
-  const uint32_t threads = options.threads != nullptr ? options.threads->count : 1;
-  const MemoryNeeds& needs = program.needs();
-  const uint64_t scratch = uint64_t{needs.stated.scratch_base} + uint64_t{threads} * needs.stated.scratch_per_thread;
-  Status status = Status::kOk;
-  if (options.threads != nullptr && (options.threads->parallel_for == nullptr || threads == 0)) {
-    status = fail({Status::kInvalidArgument, Why::kThreads});
-  } else if (memory.scratch.size < scratch || (scratch > 0 && reinterpret_cast<uintptr_t>(memory.scratch.data) % 16 != 0)) {
-    status = fail({Status::kOutOfMemory, Why::kScratchSize}, clamp32(scratch), clamp32(memory.scratch.size));
-  } else {
-    scratch_ = memory.scratch;
-    status = lay_out(memory);
-  }
+  scratch_ = memory.scratch;
+  const Status status = lay_out(memory);
   if (diagnostic != nullptr) *diagnostic = diagnostic_;
   if (!status.ok()) close();
   else trace(TraceEvent::Kind::kInit);
   return status;
 }
 
+Status Instance::check_memory(ByteSpan given, uint32_t needed, uint32_t alignment, Why why) noexcept {
+  const bool misaligned = needed > 0 && (reinterpret_cast<uintptr_t>(given.data) & (alignment - 1)) != 0;
+  if (given.size >= needed && !misaligned) return Status::kOk;
+  return fail({Status::kOutOfMemory, why}, clamp32(needed), clamp32(given.size));
+}
+
+Status Instance::check_scratch(Scratch needs, Status otherwise) noexcept {
+  const uint32_t threads = options_.threads != nullptr ? options_.threads->count : 1;
+  const uint64_t needed = uint64_t{needs.base} + uint64_t{threads} * needs.per_thread;
+  return needed <= scratch_.size ? Status(Status::kOk) : fail(otherwise, clamp32(needed), clamp32(scratch_.size));
+}
+
+Status Instance::check_banks(Span<const ByteSpan> banks) noexcept {
+  const Span<const Bank> stated = program_->table().banks;
+  if (banks.size != stated.size) return fail({Status::kOutOfMemory, Why::kBankCount}, static_cast<int32_t>(stated.size), clamp32(banks.size));
+  for (uint32_t i = 0; i < stated.size; ++i) {
+    const uint32_t size = static_cast<uint32_t>(stated[i].size), alignment = stated[i].alignment;  // below 4 GiB: read_table checked
+    MOTE_TRY(check_memory(banks[i], size, 1, Why::kBankSize));
+    if (size > 0 && (reinterpret_cast<uintptr_t>(banks[i].data) & (alignment - 1)) != 0)
+      return fail({Status::kInvalidArgument, Why::kBankAlignment}, static_cast<int32_t>(alignment), static_cast<int32_t>(i));
+  }
+  return Status::kOk;
+}
+
 Status Instance::lay_out(const InstanceMemory& memory) noexcept {
   const ProgramTable& t = program_->table();
-  const uint32_t needed = program_->needs().instance;
-  if (memory.instance.size < needed || (needed > 0 && reinterpret_cast<uintptr_t>(memory.instance.data) % 8 != 0))
-    return fail({Status::kOutOfMemory, Why::kInstanceSize}, needed, clamp32(memory.instance.size));
-  InstanceLayout layout;
-  layout.tensors = static_cast<uint32_t>(t.tensors.size);
-  layout.calls = static_cast<uint32_t>(t.instructions.size);
-  layout.frames = program_->needs().stated.max_nesting;
-  uint8_t* at = memory.instance.data;
-  tensors_ = reinterpret_cast<Tensor*>(at);
-  at += layout.tensors_bytes(sizeof(void*));
-  calls_ = reinterpret_cast<Call*>(at);
-  at += layout.calls_bytes(sizeof(void*));
-  frames_ = reinterpret_cast<Frame*>(at);
-  at += layout.frames_bytes();
-  dynamic_ = reinterpret_cast<TensorDesc*>(at);
-  for (const TensorDesc& d : t.tensors) at += d.dynamic != 0 ? sizeof(TensorDesc) : 0;
-  MOTE_TRY(resolve_tensors(memory));
-  MOTE_TRY(resolve_calls(at));
+  const MemoryNeeds& needs = program_->needs();
+  const Threads* threads = options_.threads;
+  if (threads != nullptr && (threads->parallel_for == nullptr || threads->count == 0)) return fail({Status::kInvalidArgument, Why::kThreads});
+  const Scratch scratch{needs.stated.scratch_base, needs.stated.scratch_per_thread};
+  MOTE_TRY(check_scratch(scratch, {Status::kOutOfMemory, Why::kScratchSize}));
+  MOTE_TRY(check_memory(scratch_, scratch.base | scratch.per_thread ? 1 : 0, 16, Why::kScratchSize));
+  MOTE_TRY(check_memory(memory.instance, needs.instance, 8, Why::kInstanceSize));
+  MOTE_TRY(check_banks(memory.banks));
+  tensors_ = reinterpret_cast<Tensor*>(memory.instance.data);
+  calls_ = reinterpret_cast<Call*>(tensors_ + t.tensors.size);
+  frames_ = reinterpret_cast<Frame*>(calls_ + t.instructions.size);
+  uint8_t* extra = reinterpret_cast<uint8_t*>(frames_ + needs.stated.max_nesting);
+  extra = resolve_tensors(memory.banks, extra);
+  MOTE_TRY(resolve_calls(extra));
   reset_state();
   return Status::kOk;
 }
 
-Status Instance::resolve_tensors(const InstanceMemory& memory) noexcept {
-  const ProgramTable& t = program_->table();
-  if (memory.banks.size != t.banks.size) return fail({Status::kOutOfMemory, Why::kBankCount}, clamp32(t.banks.size), clamp32(memory.banks.size));
-  for (uint32_t i = 0; i < t.banks.size; ++i) {
-    const ByteSpan bank = memory.banks[i];
-    if (bank.size < t.banks[i].size) return fail({Status::kOutOfMemory, Why::kBankSize}, clamp32(t.banks[i].size), clamp32(bank.size));
-    if (t.banks[i].size > 0 && reinterpret_cast<uintptr_t>(bank.data) % t.banks[i].alignment != 0) return fail({Status::kInvalidArgument, Why::kBankAlignment}, t.banks[i].alignment, i);
-  }
-  TensorDesc* next_dynamic = dynamic_;
-  for (uint32_t i = 0; i < t.tensors.size; ++i) {
-    const TensorDesc& d = t.tensors[i];
-    tensors_[i] = {&d, nullptr};
+// Points every tensor at its bytes and, where it is dynamic, at a descriptor of its own in `extra`. Returns what is left of that.
+uint8_t* Instance::resolve_tensors(Span<const ByteSpan> banks, uint8_t* extra) noexcept {
+  Tensor* tensor = tensors_;
+  for (const TensorDesc& d : program_->table().tensors) {
+    const uint8_t* data = nullptr;
+    if (d.storage == Storage::kConstant) data = program_->segment(d.bank).data + d.offset;
+    else if (d.storage < Storage::kInput) data = banks[d.bank].data + d.offset;
+    *tensor = {&d, const_cast<uint8_t*>(data)};
     if (d.dynamic != 0) {
-      *next_dynamic = d;
-      tensors_[i].desc = next_dynamic++;
+      tensor->desc = static_cast<TensorDesc*>(std::memcpy(extra, &d, sizeof d));
+      extra += sizeof d;
     }
-    if (d.storage == Storage::kConstant) tensors_[i].data = const_cast<uint8_t*>(program_->segment(d.bank).data + d.offset);
-    else if (d.storage == Storage::kArena || d.storage == Storage::kState) tensors_[i].data = memory.banks[d.bank].data + d.offset;
+    ++tensor;
   }
-  return Status::kOk;
+  return extra;
 }
 
-Status Instance::resolve_calls(uint8_t* extended) noexcept {
+Status Instance::resolve_calls(uint8_t* extra) noexcept {
   const ProgramTable& t = program_->table();
   uint32_t strip_end = 0;
   for (uint32_t pc = 0; pc < t.instructions.size; ++pc) {
     const Instruction& n = t.instructions[pc];
     diagnostic_.instruction = static_cast<int32_t>(pc);
     diagnostic_.op = n.op;
-    MOTE_TRY(resolve_call(pc, n, pc < strip_end, &extended));
+    MOTE_TRY(resolve_call(n, pc < strip_end, &calls_[pc], &extra));
     if (n.op == static_cast<uint16_t>(ControlOp::kStrip)) strip_end = pc + 1 + static_cast<const StripAttrs*>(calls_[pc].attrs)->body_count;
   }
   diagnostic_.instruction = diagnostic_.op = -1;
   return Status::kOk;
 }
 
-Status Instance::resolve_call(uint32_t pc, const Instruction& n, bool in_strip, uint8_t** extended) noexcept {
+Status Instance::resolve_call(const Instruction& n, bool in_strip, Call* call, uint8_t** extra) noexcept {
   const ProgramTable& t = program_->table();
-  Call& call = calls_[pc];
   const OpDef* def = n.op < kFirstControlOp ? program_->definition(n) : nullptr;
   const CallKind kind = call_kind(*program_, n, def);
-  call.handle = nullptr;
-  call.attrs = t.attrs.data + n.attrs;
-  call.operands = t.operands.data + n.operands;
-  call.input_count = n.input_count;
-  call.output_count = static_cast<uint8_t>(n.output_count);
-  call.kind = static_cast<uint8_t>(kind);
-  if (def != nullptr && n.attrs_size < def->attrs_size) {
-    extend_attrs(call.attrs, n.attrs_size, def->attrs_size, *extended);
-    call.attrs = *extended;
-    *extended += (def->attrs_size + 3u) & ~3u;
+  call->def = def;
+  call->attrs = t.attrs.data + n.attrs;
+  call->operands = t.operands.data + n.operands;
+  call->input_count = n.input_count;
+  call->output_count = static_cast<uint8_t>(n.output_count);
+  call->kind = static_cast<uint8_t>(kind);
+  if (def == nullptr) return kind == CallKind::kDelegate ? init_backend(n, call) : Status(Status::kOk);
+  if (n.attrs_size < def->attrs_size) {
+    extend_attrs(call->attrs, n.attrs_size, def->attrs_size, *extra);
+    call->attrs = *extra;
+    *extra += (def->attrs_size + 3u) & ~3u;
   }
-  if (kind == CallKind::kDelegate) return init_backend(n, &call);
-  if (kind == CallKind::kDynamic) call.def = def;
-  if (kind != CallKind::kStatic) return Status::kOk;
-  OpContext c = context();
-  set_call(c, call);
+  if (kind == CallKind::kDynamic) return Status::kOk;
+  OpContext c = context_of(*call);
   if (in_strip) c.rows = kSomeRows;
-  call.kernel = def->select(c);
-  return call.kernel != nullptr ? Status(Status::kOk) : fail({Status::kUnsupported, Why::kKernelMissing}, 0, n.op);
+  call->kernel = def->select(c);
+  return call->kernel != nullptr ? Status(Status::kOk) : fail({Status::kUnsupported, Why::kKernelMissing}, 0, n.op);
+}
+
+const BackendRecord& Instance::backend_record(const Call& call) const noexcept {
+  return program_->table().backends[static_cast<const DelegateAttrs*>(call.attrs)->backend];
+}
+
+const mote_backend* Instance::backend_of(const Call& call) const noexcept {
+  return find_backend(options_.backends, program_->table().string(backend_record(call).name));
 }
 
 Status Instance::init_backend(const Instruction& n, Call* call) noexcept {
   const ProgramTable& t = program_->table();
-  const BackendRecord& record = t.backends[static_cast<const DelegateAttrs*>(call->attrs)->backend];
+  const BackendRecord& record = backend_record(*call);
+  const char *version = t.string(record.version), *capabilities = t.string(record.capabilities);
   diagnostic_.name = t.string(record.name);
-  const mote_backend* backend = find_backend(options_.backends, diagnostic_.name);
+  const mote_backend* backend = backend_of(*call);
   if (backend == nullptr) return fail({Status::kBackend, Why::kBackendMissing});
   if (backend->abi != MOTE_BACKEND_ABI) return fail({Status::kBackend, Why::kBackendVersion}, MOTE_BACKEND_ABI, backend->abi);
-  if (const uint32_t error = backend->probe(t.string(record.version), t.string(record.capabilities))) return fail({Status::kBackend, Why::kBackendVersion}, 0, error);
+  if (const uint32_t error = backend->probe(version, capabilities)) return fail({Status::kBackend, Why::kBackendVersion}, 0, error);
   const ConstBytes blob = program_->segment(record.segment);
   if (blob.size < t.segments[record.segment].size) return fail({Status::kInvalidArgument, Why::kSegmentMissing}, 0, record.segment);
-  const mote_backend_blob b{blob.data, blob.size, t.string(record.version), t.string(record.capabilities), static_cast<const DelegateAttrs*>(call->attrs)->entry};
+  const mote_backend_blob b{blob.data, blob.size, version, capabilities, static_cast<const DelegateAttrs*>(call->attrs)->entry};
   BackendOperands operands(tensors_, *call);
   uint32_t release = 0;
   delegates_ = static_cast<uint32_t>(&n - t.instructions.data) + 1;
@@ -161,12 +173,9 @@ Status Instance::init_backend(const Instruction& n, Call* call) noexcept {
 
 void Instance::close() noexcept {
   if (program_ == nullptr) return;
-  const ProgramTable& t = program_->table();
   for (uint32_t pc = 0; pc < delegates_; ++pc) {
     const Call& call = calls_[pc];
-    if (static_cast<CallKind>(call.kind) != CallKind::kDelegate || call.handle == nullptr) continue;
-    const BackendRecord& record = t.backends[static_cast<const DelegateAttrs*>(call.attrs)->backend];
-    find_backend(options_.backends, t.string(record.name))->destroy(call.handle);
+    if (static_cast<CallKind>(call.kind) == CallKind::kDelegate && call.handle != nullptr) backend_of(call)->destroy(call.handle);
   }
   delegates_ = 0;
   program_ = nullptr;
@@ -188,12 +197,18 @@ const Io& Instance::io(uint32_t method, uint32_t i, bool output) const noexcept 
   return t.ios[(output ? t.methods[method].first_output : t.methods[method].first_input) + i];
 }
 
-Status Instance::find_io(uint32_t method, uint32_t i, bool output, uint32_t* tensor) noexcept {
-  const ProgramTable& t = program_->table();
+// The start of every call that names a method.
+Status Instance::find_method(uint32_t method) noexcept {
+  const size_t count = program_->table().methods.size;
   diagnostic_ = Diagnostic{};
-  if (method >= t.methods.size) return fail({Status::kInvalidArgument, Why::kMethodIndex}, clamp32(t.methods.size), method);
-  const uint32_t count = output ? t.methods[method].output_count : t.methods[method].input_count;
-  if (i >= count) return fail({Status::kInvalidArgument, output ? Why::kOutputIndex : Why::kInputIndex}, count, i);
+  return method < count ? Status(Status::kOk) : fail({Status::kInvalidArgument, Why::kMethodIndex}, static_cast<int32_t>(count), clamp32(method));
+}
+
+Status Instance::find_io(uint32_t method, uint32_t i, bool output, uint32_t* tensor) noexcept {
+  MOTE_TRY(find_method(method));
+  const Method& m = program_->table().methods[method];
+  const uint32_t count = output ? m.output_count : m.input_count;
+  if (i >= count) return fail({Status::kInvalidArgument, output ? Why::kOutputIndex : Why::kInputIndex}, static_cast<int32_t>(count), clamp32(i));
   *tensor = io(method, i, output).tensor;
   diagnostic_.tensor = static_cast<int32_t>(*tensor);
   return Status::kOk;
@@ -203,7 +218,7 @@ Status Instance::bind(uint32_t method, uint32_t i, bool output, void* data, size
   uint32_t index;
   MOTE_TRY(find_io(method, i, output, &index));
   Tensor& tensor = tensors_[index];
-  if (tensor.desc->storage != Storage::kInput && tensor.desc->storage != Storage::kOutput) return fail({Status::kInvalidArgument, Why::kIoBank});
+  if (tensor.desc->storage < Storage::kInput) return fail({Status::kInvalidArgument, Why::kIoBank});
   // An output must have room for the largest size it can have, an input for what it has now.
   const uint32_t needed = extent_bytes(output ? program_->table().tensors[index] : *tensor.desc);
   if (bytes < needed || (data == nullptr && needed > 0)) return fail({Status::kInvalidArgument, Why::kBufferSize}, clamp32(needed), clamp32(bytes));
@@ -223,19 +238,27 @@ Status Instance::set_input_dims(uint32_t method, uint32_t i, const int32_t* dims
   uint32_t index;
   MOTE_TRY(find_io(method, i, false, &index));
   const TensorDesc& bound = program_->table().tensors[index];
-  if (rank != bound.rank) return fail({Status::kShape, Why::kRank}, bound.rank, rank);
-  for (uint32_t k = 0; k < rank; ++k) {
+  if (rank != bound.rank) return fail({Status::kShape, Why::kRank}, bound.rank, clamp32(rank));
+  return set_dims(index, dims, Why::kDimMismatch);
+}
+
+// Gives a tensor the sizes it has now. `fixed` names the rule that a wrong size of a fixed dimension breaks.
+Status Instance::set_dims(uint32_t tensor, const int32_t* dims, Why fixed) noexcept {
+  const TensorDesc& bound = program_->table().tensors[tensor];
+  // Dynamic tensors have their descriptor in instance memory.
+  TensorDesc& actual = *const_cast<TensorDesc*>(tensors_[tensor].desc);
+  bool changed = false;
+  for (int k = 0; k < bound.rank; ++k) {
     const bool dynamic = (bound.dynamic >> k & 1) != 0;
-    if (dims[k] == bound.dims[k] || (dynamic && dims[k] >= 0 && dims[k] < bound.dims[k])) continue;
-    return fail({Status::kShape, dynamic ? Why::kBound : Why::kDimMismatch}, bound.dims[k], dims[k]);
+    if (dims[k] != bound.dims[k] && !(dynamic && dims[k] >= 0 && dims[k] < bound.dims[k]))
+      return fail({Status::kShape, dynamic ? Why::kBound : fixed}, bound.dims[k], dims[k]);
+    changed |= dims[k] != actual.dims[k];
   }
-  if (bound.dynamic == 0) return Status::kOk;
-  TensorDesc& actual = *const_cast<TensorDesc*>(tensors_[index].desc);
-  if (same_dims(actual, dims)) return Status::kOk;
-  for (uint32_t k = 0; k < rank; ++k) actual.dims[k] = dims[k];
+  if (!changed) return Status::kOk;
+  std::memcpy(actual.dims, dims, sizeof *dims * bound.rank);
   set_dense_strides(actual);
   // The bytes bound so far were measured for another size.
-  if (actual.storage == Storage::kInput) tensors_[index].data = nullptr;
+  if (actual.storage == Storage::kInput) tensors_[tensor].data = nullptr;
   return Status::kOk;
 }
 

@@ -77,26 +77,33 @@ class Instance {
  private:
   const Io& io(uint32_t method, uint32_t i, bool output) const noexcept;
   Status find_io(uint32_t method, uint32_t i, bool output, uint32_t* tensor) noexcept;
+  Status find_method(uint32_t method) noexcept;
   Status lay_out(const InstanceMemory& memory) noexcept;
-  Status resolve_tensors(const InstanceMemory& memory) noexcept;
-  Status resolve_calls(uint8_t* extended) noexcept;
-  Status resolve_call(uint32_t pc, const Instruction& n, bool in_strip, uint8_t** extended) noexcept;
+  Status check_memory(ByteSpan given, uint32_t needed, uint32_t alignment, Why why) noexcept;
+  Status check_scratch(Scratch needs, Status otherwise) noexcept;
+  Status check_banks(Span<const ByteSpan> banks) noexcept;
+  uint8_t* resolve_tensors(Span<const ByteSpan> banks, uint8_t* extra) noexcept;
+  Status resolve_calls(uint8_t* extra) noexcept;
+  Status resolve_call(const Instruction& n, bool in_strip, Call* call, uint8_t** extra) noexcept;
   Status init_backend(const Instruction& n, Call* call) noexcept;
+  const BackendRecord& backend_record(const Call& call) const noexcept;
+  const mote_backend* backend_of(const Call& call) const noexcept;
   Status fail(Status status, int32_t expected = 0, int32_t found = 0) noexcept;
   Status bind(uint32_t method, uint32_t i, bool output, void* data, size_t bytes) noexcept;
+  Status set_dims(uint32_t tensor, const int32_t* dims, Why fixed) noexcept;
   OpContext context() const noexcept;
+  OpContext context_of(const Call& call) const noexcept;
 
   Status execute(uint32_t steps, const RunLimits& limits) noexcept;
   Status special(const Call& call) noexcept;
   Status run_rows(const Call& call) noexcept;
   Status run_dynamic(const Call& call) noexcept;
-  Status set_output_types(const OpContext& c, const TensorType* types) noexcept;
+  Status set_output_types(const OpContext& c, TensorType* types) noexcept;
   Status run_delegate(const Call& call) noexcept;
-  Status open_if(const Call& call) noexcept;
-  Status open_loop(const Call& call, uint32_t body_count, uint32_t trips) noexcept;
-  Status next_trip(const Call& call, const Frame& frame, bool* again) noexcept;
+  void open_if(const Call& call) noexcept;
+  void open_loop(uint32_t body_count, uint32_t trips) noexcept;
   Status end_range() noexcept;
-  void push(uint32_t first, uint32_t count, uint32_t trips) noexcept;
+  void push(uint32_t end, uint32_t trips) noexcept;
   void pop() noexcept;
   void trace(TraceEvent::Kind kind) const noexcept;
 
@@ -104,7 +111,6 @@ class Instance {
   Tensor* tensors_ = nullptr;
   Call* calls_ = nullptr;
   Frame* frames_ = nullptr;
-  TensorDesc* dynamic_ = nullptr;
   InstanceOptions options_;
   ByteSpan scratch_;
   Diagnostic diagnostic_;

@@ -324,10 +324,9 @@ class Verifier {
   Diagnostic& d_;
   const Method* method_ = nullptr;
   uint32_t extension_ = 0;
-  uint32_t pc_ = 0, depth_ = 0;
+  uint32_t pc_ = 0, depth_ = 0, count_ = 0;  // count_: of operands of the instruction at hand
   Range ranges_[kMaxNesting + 1];
-  // The operands of the instruction at hand; those that are absent have no descriptor.
-  uint32_t count_ = 0;
+  // Its operands; those that are absent have no descriptor.
   Tensor tensors_[kMaxOperands];
   int32_t operands_[kMaxOperands];
 };

@@ -125,6 +125,14 @@ inline void store_number(DType t, void* p, const Number& n) noexcept {
   }
 }
 
+// The bits of an element of type t, which is as wide as W.
+template <class W>
+W number_bits(DType t, const Number& n) noexcept {
+  alignas(8) uint8_t bytes[8] = {};
+  store_number(t, bytes, n);
+  return detail::element<W>(bytes);
+}
+
 // As a 64-bit integer: reals are cut off and saturate, large unsigned values saturate.
 inline int64_t to_int(const Number& n) noexcept {
   if (n.kind == Number::kReal) return detail::real_to_int<int64_t>(n.real);

@@ -10,8 +10,7 @@ struct Eye {
   static Status run(const OpContext& c) noexcept {
     const Tensor& y = c.output(0);
     const int32_t k = c.attrs<Attrs>().k;
-    W values[2] = {};
-    store_number(y.dtype(), &values[1], Number::of(int64_t{1}));
+    const W values[2] = {0, number_bits<W>(y.dtype(), Number::of(int64_t{1}))};
     GridWalk<1> w(2, y.desc->dims, {{y.desc->strides}});
     while (w.next()) put(y.at<W>(w.offset[0]), &values[w.index[1] - w.index[0] == k ? 1 : 0]);
     return Status::kOk;

@@ -11,7 +11,7 @@ struct OneHot {
     const int axis = checked_axis(a.axis, y.rank());
     W values[2] = {};
     if (c.has_input(2)) std::memcpy(values, c.input(2).data, sizeof values);
-    else store_number(y.dtype(), &values[1], Number::of(int64_t{1}));
+    else values[1] = number_bits<W>(y.dtype(), Number::of(int64_t{1}));
     int32_t strides[kMaxRank];
     for (int i = 0; i < y.rank(); ++i) strides[i] = i < axis ? x.stride(i) : i == axis ? 0 : x.stride(i - 1);
     GridWalk<2> w(y.rank(), y.desc->dims, {{strides, y.desc->strides}});

@@ -32,7 +32,7 @@ struct Pad {
     }
     W value = 0;
     if (c.has_input(1)) put(&value, c.input(1).as<const W>());
-    else store_number(x.dtype(), &value, Number::of(static_cast<double>(a.value)));
+    else value = number_bits<W>(x.dtype(), Number::of(static_cast<double>(a.value)));
 
     // Byte offset of the source along one axis, or -1.
     const auto offset = [&](int axis, int32_t i) -> int64_t {

@@ -114,7 +114,7 @@ TEST(OpQConv, RefusesWhatDoesNotFit) {
   EXPECT_EQ(why(a, {x, full_range(DType::s8, {3, 2, 2, 3}, 1)}), Why::kDimMismatch);
   EXPECT_EQ(why(a, {x, full_range(DType::s8, {3, 4, 2, 4}, 1)}), Why::kWindow);
   EXPECT_EQ(why(a, {x, full_range(DType::s16, {3, 2, 2, 4}, 1)}), Why::kDType);
-  EXPECT_EQ(why(a, {x, w.packed(Layout::kPanel16)}), Why::kLayout);
+  EXPECT_EQ(why(a, {x.packed(Layout::kPanel16k4), w}), Why::kLayout);
   a.groups = 3;
   EXPECT_EQ(why(a, {x, w}), Why::kGroups);
   a.groups = 1, a.strides[0] = 0;

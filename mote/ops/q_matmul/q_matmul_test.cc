@@ -123,7 +123,7 @@ TEST(OpQMatmul, RefusesWhatDoesNotFit) {
   EXPECT_EQ(why(a, {x, w, Array::of<int64_t>({1}, {1}), m, s}), Why::kDType);
   EXPECT_EQ(why(a, {x, full_range(DType::s8, {3, 5}, 2), no, m, s}), Why::kDimMismatch);
   EXPECT_EQ(why(a, {full_range(DType::s8, {4}, 1), w, no, m, s}), Why::kRank);
-  EXPECT_EQ(why(a, {x, w.packed(Layout::kPanel16), no, m, s}), Why::kLayout);
+  EXPECT_EQ(why(a, {x.packed(Layout::kPanel16k4), w, no, m, s}), Why::kLayout);
   EXPECT_EQ(why(a, {x, w, no, m, s, no, no, real_vector({1})}), Why::kInputCount);
   EXPECT_EQ(why(a, {x, w, no, m, s, int_vector({1, 2, 3})}), Why::kDimMismatch);
   EXPECT_EQ(why(a, {x, w, no, Array::of<int32_t>({1, 1}, {1}), s}), Why::kRank);

@@ -10,8 +10,7 @@ struct SpaceToBatch {
   static Status run(const OpContext& c) noexcept {
     const Tensor &x = c.input(0), &y = c.output(0);
     const Attrs& a = c.attrs<Attrs>();
-    W value = 0;
-    store_number(x.dtype(), &value, Number::of(static_cast<double>(a.value)));
+    const W value = number_bits<W>(x.dtype(), Number::of(static_cast<double>(a.value)));
     GridWalk<1> w(y.rank(), y.desc->dims, {{y.desc->strides}});
     while (w.next()) {
       // Batch b of the result is image b % N of x, seen at the position b / N of every block.

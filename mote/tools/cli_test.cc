@@ -1,0 +1,250 @@
+// The `mote` command as a user runs it: exit codes, texts, JSON, files.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "mote/api/testing/programs.h"
+#include "mote/tools/files.h"
+#include "mote/tools/npy.h"
+
+namespace mote::tools {
+namespace {
+
+using api_test::TempPath;
+using Json = nlohmann::json;
+
+struct Ran {
+  int exit_code = -1;
+  std::string out, err;
+  Json json() const {
+    const Json j = Json::parse(out, nullptr, false);
+    EXPECT_FALSE(j.is_discarded()) << out;
+    return j;
+  }
+};
+
+std::string read_text(const std::string& path) {
+  std::vector<uint8_t> bytes;
+  std::string error;
+  EXPECT_TRUE(read_whole_file(path, &bytes, &error)) << error;
+  return {bytes.begin(), bytes.end()};
+}
+
+Ran mote(const std::string& arguments) {
+  const char* command = std::getenv("MOTE_COMMAND");
+  if (command == nullptr) {
+    ADD_FAILURE() << "MOTE_COMMAND is not set";
+    return {};
+  }
+  const TempPath out("cli_out"), err("cli_err");
+  const int status = std::system((std::string(command) + " " + arguments + " >" + out.str() + " 2>" + err.str()).c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, read_text(out.str()), read_text(err.str())};
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+NpyArray floats(const std::vector<int64_t>& dims, const std::vector<float>& values) {
+  NpyArray a;
+  a.dtype = DType::f32;
+  a.dims = dims;
+  a.data = api_test::bytes_of(values);
+  return a;
+}
+
+class Cli : public ::testing::Test {
+ protected:
+  std::string save(const std::string& name, const NpyArray& array) {
+    std::string error;
+    EXPECT_TRUE(write_npy(name, array, &error)) << error;
+    return name;
+  }
+  const emit::FileBytes file_ = api_test::add_relu();
+  const TempPath program_{"cli.mote", file_.span()};
+  const emit::FileBytes dynamic_file_ = api_test::dynamic_relu();
+  const TempPath dynamic_{"cli_dynamic.mote", dynamic_file_.span()};
+  const TempPath input_{"in.npy"};
+  const TempPath folder_{"cli_outputs"};
+};
+
+TEST_F(Cli, HelpAndUsage) {
+  EXPECT_EQ(mote("--help").exit_code, 0);
+  EXPECT_TRUE(contains(mote("--help").out, "selftest"));
+  EXPECT_EQ(mote("--version").exit_code, 0);
+  for (const char* c : {"run", "bench", "inspect", "verify", "selftest", "ops", "explain", "completion"}) EXPECT_EQ(mote(std::string(c) + " --help").exit_code, 0) << c;
+  EXPECT_EQ(mote("").exit_code, 2);
+  EXPECT_EQ(mote("frobnicate").exit_code, 2);
+  EXPECT_EQ(mote("run").exit_code, 2);
+  EXPECT_EQ(mote("run x.mote --no-such-option").exit_code, 2);
+  EXPECT_TRUE(contains(mote("inspect").err, "mote inspect --help"));
+}
+
+TEST_F(Cli, RunWritesOneFilePerOutput) {
+  save(input_.str(), floats({4}, {-3, -1, 0, 2}));
+  const Ran r = mote("run " + program_.str() + " --input x=" + input_.str() + " --output " + folder_.str());
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  NpyArray y;
+  std::string error;
+  ASSERT_TRUE(read_npy(folder_.str() + "/y.npy", &y, &error)) << error;
+  EXPECT_EQ(y.dims, std::vector<int64_t>{4});
+  EXPECT_EQ(y.data, api_test::bytes_of(std::vector<float>{0, 0, 1, 3}));
+}
+
+TEST_F(Cli, RunJsonAndTop) {
+  save(input_.str(), floats({4}, {-3, -1, 0, 2}));
+  const Ran r = mote("run " + program_.str() + " --input " + input_.str() + " --top 2 --json");
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  const Json j = r.json();
+  EXPECT_EQ(j["outputs"][0]["name"], "y");
+  EXPECT_EQ(j["outputs"][0]["values"], Json({0.0, 0.0, 1.0, 3.0}));
+  EXPECT_EQ(j["outputs"][0]["top"][0]["index"], 3);
+  EXPECT_EQ(j["outputs"][0]["top"][0]["label"], "d");
+  EXPECT_TRUE(contains(mote("run " + program_.str() + " -i " + input_.str() + " --top 1").out, "d"));
+}
+
+TEST_F(Cli, RunTakesDynamicSizesFromTheFile) {
+  save(input_.str(), floats({3, 2}, {-1, 2, 3, -4, 5, 6}));
+  const Ran r = mote("run " + dynamic_.str() + " --input x=" + input_.str() + " --json");
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.json()["outputs"][0]["dims"], Json({3, 2}));
+  save(input_.str(), floats({9, 2}, std::vector<float>(18)));
+  const Ran large = mote("run " + dynamic_.str() + " --input x=" + input_.str());
+  EXPECT_EQ(large.exit_code, 1);
+  EXPECT_TRUE(contains(large.err, "expected f32 (<=8, 2), found f32 (9, 2)")) << large.err;
+}
+
+TEST_F(Cli, RunNamesWhatDoesNotFit) {
+  save(input_.str(), floats({4}, {0, 0, 0, 0}));
+  const Ran unknown = mote("run " + program_.str() + " --input z=" + input_.str());
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_TRUE(contains(unknown.err, "expected one of x, found 'z'")) << unknown.err;
+  const Ran missing = mote("run " + program_.str());
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_TRUE(contains(missing.err, "input 'x' is missing")) << missing.err;
+  NpyArray wrong = floats({2}, {0, 0, 0, 0});
+  wrong.dtype = DType::f64;
+  save(input_.str(), wrong);
+  const Ran type = mote("run " + program_.str() + " --input x=" + input_.str());
+  EXPECT_EQ(type.exit_code, 1);
+  EXPECT_TRUE(contains(type.err, "expected f32 (4), found f64 (2)")) << type.err;
+  const Ran method = mote("run " + program_.str() + " --method none");
+  EXPECT_EQ(method.exit_code, 1);
+  EXPECT_TRUE(contains(method.err, "expected one of main, twice, found 'none'")) << method.err;
+  const Ran npy = mote("run " + program_.str() + " --input x=" + program_.str());
+  EXPECT_EQ(npy.exit_code, 1);
+  EXPECT_TRUE(contains(npy.err, "not a .npy file")) << npy.err;
+  EXPECT_EQ(mote("run " + program_.str() + " --input x=" + input_.str() + " --top 0").exit_code, 2);
+}
+
+TEST_F(Cli, FailuresAreJsonToo) {
+  const Ran r = mote("inspect /no/such/file.mote --json");
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_EQ(r.json()["error"]["why"], "FileOpen");
+  EXPECT_TRUE(contains(r.err, "mote: /no/such/file.mote: "));
+  EXPECT_TRUE(contains(mote("verify " + input_.str() + "_missing").err, "mote explain FileOpen"));
+}
+
+TEST_F(Cli, VerifyFullFindsAChangedBit) {
+  EXPECT_EQ(mote("verify --full " + program_.str()).exit_code, 0);
+  EXPECT_TRUE(mote("verify " + program_.str() + " --json").json()["ok"]);
+  emit::FileBytes damaged = file_;
+  damaged.data()[damaged.size - 1] ^= 1;
+  const TempPath path("damaged.mote", damaged.span());
+  EXPECT_EQ(mote("verify " + path.str()).exit_code, 0);
+  const Ran r = mote("verify --full " + path.str());
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_TRUE(contains(r.err, "not those that were written")) << r.err;
+  const TempPath cut("cut.mote", {file_.data(), 64});
+  EXPECT_EQ(mote("verify " + cut.str()).exit_code, 1);
+}
+
+TEST_F(Cli, SelftestComparesGoldenData) {
+  const Ran r = mote("selftest " + program_.str());
+  EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
+  EXPECT_TRUE(contains(r.out, "1 of 1 outputs as expected")) << r.out;
+  EXPECT_TRUE(mote("selftest --json " + program_.str()).json()["passed"]);
+  EXPECT_EQ(mote("selftest " + dynamic_.str()).exit_code, 1);
+  // Wrong golden data: the last bytes of the file are the expected outputs.
+  emit::FileBytes wrong = file_;
+  std::memset(wrong.data() + wrong.size - 4, 0x40, 4);
+  const TempPath path("wrong.mote", wrong.span());
+  const Ran bad = mote("selftest --json " + path.str());
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_FALSE(bad.json()["passed"]) << bad.out;
+}
+
+TEST_F(Cli, InspectShowsEverything) {
+  const Ran r = mote("inspect --ops " + program_.str());
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  for (const char* part : {"Inputs and outputs", "Certificate", "Memory banks", "Segments", "Operators", "mote::relu", "Evidence", "api test", "Instructions", "scale 0.5, zero point 3"})
+    EXPECT_TRUE(contains(r.out, part)) << part << "\n" << r.out;
+  const Json j = mote("inspect --json --ops " + program_.str()).json();
+  EXPECT_EQ(j["methods"][0]["inputs"][0]["dims"], Json({4}));
+  EXPECT_EQ(j["methods"][0]["inputs"][0]["quantization"]["zero_point"], 3);
+  EXPECT_EQ(j["ops"]["mote::add"], 2);
+  EXPECT_EQ(j["certificate"]["steps_bound"], 2);
+  EXPECT_EQ(j["instructions"].size(), 3u);
+  EXPECT_EQ(j["evidence"]["producer"], "api test");
+  EXPECT_EQ(j["segments"][0]["sha256"].get<std::string>().size(), 64u);
+}
+
+TEST_F(Cli, BenchMeasures) {
+  const Json j = mote("bench --runs 50 --json " + program_.str()).json();
+  for (const char* key : {"load_us", "first_us", "p50_us", "p90_us", "p99_us", "max_us", "runs", "threads", "peak_rss_bytes", "anonymous_bytes", "arena_bytes", "file_bytes"})
+    EXPECT_TRUE(j.contains(key) && j[key].is_number()) << key;
+  EXPECT_EQ(j["runs"], 50);
+  EXPECT_EQ(j["threads"], 1);
+  EXPECT_EQ(j["file_bytes"], file_.size);
+  EXPECT_LE(j["p50_us"], j["p99_us"]);
+  EXPECT_LE(j["p99_us"], j["max_us"]);
+  EXPECT_EQ(mote("bench --threads 4 " + program_.str()).exit_code, 2);
+  EXPECT_TRUE(contains(mote("bench --threads 4 " + program_.str()).err, "expected 1"));
+  EXPECT_EQ(mote("bench --deadline-us 10 " + program_.str()).exit_code, 2);
+  EXPECT_EQ(mote("bench --runs 10 " + dynamic_.str()).exit_code, 0);
+  EXPECT_TRUE(contains(mote("bench --runs 10 " + program_.str()).out, "p50"));
+}
+
+TEST_F(Cli, BenchKeepsAPeriod) {
+  const Json j = mote("bench --period-us 2000 --deadline-us 1900 --duration 0.1 --json " + program_.str()).json();
+  EXPECT_EQ(j["runs"], 50);
+  EXPECT_TRUE(j["jitter_max_us"].is_number());
+  EXPECT_TRUE(j["deadline_misses"].is_number());
+  // Every run misses a deadline that no run can meet.
+  const Json missed = mote("bench --period-us 2000 --deadline-us 0.001 --duration 0.02 --json " + program_.str()).json();
+  EXPECT_GE(missed["deadline_misses"], missed["runs"]);
+}
+
+TEST_F(Cli, OpsAndExplain) {
+  EXPECT_TRUE(contains(mote("ops").out, "softmax"));
+  EXPECT_TRUE(contains(mote("ops softmax").out, "axis"));
+  EXPECT_EQ(mote("ops mote::softmax --json").json()["attributes"][0]["name"], "axis");
+  EXPECT_EQ(mote("ops nonsense").exit_code, 1);
+  EXPECT_TRUE(contains(mote("ops --markdown").out, "## softmax"));
+  EXPECT_TRUE(contains(mote("explain BankSize").out, "what to do"));
+  EXPECT_EQ(mote("explain 200 --json").json()["explanations"][0]["name"], "BankSize");
+  EXPECT_EQ(mote("explain nonsense").exit_code, 1);
+}
+
+TEST_F(Cli, CompletionScriptsNameEveryCommand) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const Ran r = mote(std::string("completion ") + shell);
+    EXPECT_EQ(r.exit_code, 0);
+    for (const char* part : {"run", "bench", "selftest", "period-us", "markdown"}) EXPECT_TRUE(contains(r.out, part)) << shell << " " << part;
+  }
+  EXPECT_EQ(mote("completion tcsh").exit_code, 2);
+  const TempPath script("completion.sh");
+  EXPECT_EQ(std::system((std::string(std::getenv("MOTE_COMMAND")) + " completion bash >" + script.str() + " && bash -n " + script.str()).c_str()), 0);
+}
+
+TEST_F(Cli, AFullDiskIsAFailure) {
+  if (std::FILE* full = std::fopen("/dev/full", "w")) std::fclose(full);
+  else GTEST_SKIP() << "no /dev/full";
+  const int status = std::system((std::string(std::getenv("MOTE_COMMAND")) + " ops >/dev/full 2>/dev/null").c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+}
+
+}  // namespace
+}  // namespace mote::tools
