@@ -17,10 +17,8 @@ enum class DType : uint8_t {
 constexpr uint8_t kDTypeCount = 16;  // one more than the largest value
 
 // Bits per element; 0 for a value that is no element type.
-constexpr uint32_t dtype_bits(DType t) {
-  constexpr uint8_t kBits[kDTypeCount] = {0, 32, 64, 16, 16, 8, 8, 16, 16, 32, 32, 64, 64, 8, 4, 4};
-  return static_cast<uint8_t>(t) < kDTypeCount ? kBits[static_cast<uint8_t>(t)] : 0;
-}
+inline constexpr uint8_t kDTypeBits[kDTypeCount] = {0, 32, 64, 16, 16, 8, 8, 16, 16, 32, 32, 64, 64, 8, 4, 4};
+constexpr uint32_t dtype_bits(DType t) { return static_cast<uint8_t>(t) < kDTypeCount ? kDTypeBits[static_cast<uint8_t>(t)] : 0; }
 // Bytes per element; 0 for the 4-bit types, which have no byte of their own.
 constexpr uint32_t dtype_bytes(DType t) { return dtype_bits(t) / 8; }
 

@@ -75,8 +75,8 @@ class Checker {
   }
   Status corrupt(Why why, int32_t expected, int32_t actual) noexcept { return found(corrupt(why), expected, actual); }
   static bool in_range(uint32_t first, uint32_t count, size_t size) noexcept { return first <= size && count <= size - first; }
-  // The same where files and segments may be larger than 4 GiB.
-  Status place(Why why, uint64_t offset, uint64_t bytes, uint64_t room) noexcept {
+  // The same where files and segments may be larger than 4 GiB. Kept out of line: 64-bit code is large on 32-bit machines.
+  [[gnu::noinline]] Status place(Why why, uint64_t offset, uint64_t bytes, uint64_t room) noexcept {
     return offset <= room && bytes <= room - offset ? Status(Status::kOk) : corrupt(why, clamp32(offset + bytes), clamp32(room));
   }
   bool is_string(uint32_t s) const noexcept { return s < t_.strings.size; }
@@ -110,7 +110,8 @@ class Checker {
   Status storage() noexcept {
     for (const Segment& s : t_.segments) {
       if (s.kind > SegmentKind::kSignature || (s.flags & ~kExternal) != 0 || s.reserved != 0) return corrupt(Why::kReserved);
-      if (!is_alignment(s.alignment) || (s.offset & (s.alignment - 1)) != 0) return corrupt(Why::kSegmentRange, s.alignment, clamp32(s.offset));
+      if (!is_alignment(s.alignment) || (s.offset & (s.alignment - 1)) != 0)
+        return corrupt(Why::kSegmentRange, static_cast<int32_t>(s.alignment), static_cast<int32_t>(s.offset & (s.alignment - 1)));
       if ((s.flags & kExternal) == 0) MOTE_TRY(place(Why::kSegmentRange, s.offset, s.size, file_size_));
     }
     for (const Bank& b : t_.banks)
@@ -190,10 +191,9 @@ class Checker {
   Status methods() noexcept {
     uint32_t next = 0, next_io = 0;
     for (const Method& m : t_.methods) {
-      const bool follows = m.first_instruction == next && m.first_input == next_io && m.first_output - next_io == m.input_count;
-      if (!follows || !in_range(next, m.instruction_count, t_.instructions.size) || !in_range(next_io, m.input_count, t_.ios.size) ||
-          !in_range(m.first_output, m.output_count, t_.ios.size))
-        return corrupt(Why::kMethodRange);
+      const bool fits = m.instruction_count <= t_.instructions.size - next && m.input_count <= t_.ios.size - next_io &&
+                        m.output_count <= t_.ios.size - next_io - m.input_count;
+      if (!fits || m.first_instruction != next || m.first_input != next_io || m.first_output != next_io + m.input_count) return corrupt(Why::kMethodRange);
       next += m.instruction_count;
       next_io = m.first_output + m.output_count;
       for (uint32_t k = m.first_input; k < next_io; ++k)
@@ -205,7 +205,7 @@ class Checker {
   bool is_io(uint32_t k, bool input) const noexcept {
     const TensorDesc& d = t_.tensors[t_.ios[k].tensor];
     if (d.storage == (input ? Storage::kOutput : Storage::kInput) || (input && d.storage == Storage::kConstant)) return false;
-    return d.ring_rows == 0 && (d.storage < Storage::kInput || d.offset == k);
+    return d.ring_rows == 0 && (d.storage < Storage::kInput || static_cast<uint32_t>(d.offset) == k);  // tensor() has seen that it is a number in ios
   }
 
   Status records() noexcept {

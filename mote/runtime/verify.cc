@@ -50,9 +50,9 @@ bool overlaps(const TensorDesc& a, const TensorDesc& b) noexcept {
   return ca.first < cb.last && cb.first < ca.last;
 }
 
-// The same bytes in the same order: what an element-wise operator may read and write at once.
-bool same_place(const TensorDesc& a, const TensorDesc& b) noexcept {
-  if (a.offset != b.offset || a.ring_rows != b.ring_rows || dtype_bits(a.dtype) != dtype_bits(b.dtype) || !same_shape(a, b)) return false;
+// The same order of bytes: from one place on, what an element-wise operator may read and write at once.
+bool same_order(const TensorDesc& a, const TensorDesc& b) noexcept {
+  if (a.ring_rows != b.ring_rows || dtype_bits(a.dtype) != dtype_bits(b.dtype) || !same_shape(a, b)) return false;
   for (int i = 0; i < a.rank; ++i)
     if (a.strides[i] != b.strides[i] && a.dims[i] > 1) return false;
   return true;
@@ -235,6 +235,7 @@ class Verifier {
   Status fitness(const Instruction& n, const OpDef& def, CallKind kind) noexcept {
     const TensorDesc* first = n.output_count > 0 ? tensors_[n.input_count].desc : nullptr;
     if (in_strip() && ((def.flags & kRowRange) == 0 || kind != CallKind::kStatic || first == nullptr || first->rank < 3)) return corrupt(Why::kStripBody);
+    const uint32_t packed = (def.flags & kPackedWeights) != 0 ? 1 : kMaxOperands;
     for (uint32_t k = 0; k < count_; ++k) {
       const bool output = k >= n.input_count;
       const TensorDesc* d = tensors_[k].desc;
@@ -243,7 +244,7 @@ class Verifier {
         if (required) return corrupt(output ? Why::kOperandMissing : Why::kInputMissing, static_cast<int32_t>(k), -1);
         continue;
       }
-      if (d->layout != Layout::kPlain && (k != 1 || (def.flags & kPackedWeights) == 0)) return corrupt(Why::kLayout);
+      if (d->layout != Layout::kPlain && k != packed) return corrupt(Why::kLayout);
       if (d->ring_rows == 0) continue;
       if (!in_strip() || !(output || k == 0 || ((def.flags & kElementwise) != 0 && d->rank == first->rank))) return corrupt(Why::kRing);
     }
@@ -272,11 +273,11 @@ class Verifier {
       // Smaller sizes may fit. Scratch cannot be asked for operands that were refused: it is compared when running.
       return fail(Status::kOk, 0, 0);
     }
-    for (uint32_t k = 0; k < n.output_count; ++k)
-      if (c.has_output(static_cast<int>(k))) {
-        d_.tensor = t_.operands[n.operands + n.input_count + k];
-        MOTE_TRY(compare(outputs[k], *c.output(static_cast<int>(k)).desc, kind));
-      }
+    for (uint32_t k = n.input_count; k < count_; ++k) {
+      if (tensors_[k].desc == nullptr) continue;
+      d_.tensor = t_.operands[n.operands + k];
+      MOTE_TRY(compare(outputs[k - n.input_count], *tensors_[k].desc, kind));
+    }
     d_.tensor = -1;
     measure_scratch(def, c);
     if (kind == CallKind::kStatic && def.select(c) == nullptr) return fail({Status::kUnsupported, Why::kKernelMissing}, 0, n.op);
@@ -309,8 +310,8 @@ class Verifier {
         const TensorDesc* other = tensors_[j].desc;
         if (other == nullptr || !overlaps(*out, *other)) continue;
         const bool in_place = (def.flags & kElementwise) != 0 || ((def.flags & kStateUpdate) != 0 && j == k - n.input_count);
-        const bool allowed = (in_place && same_place(*out, *other)) || ((def.flags & kView) != 0 && out->offset == other->offset && is_dense(*out) && is_dense(*other));
-        if (j < n.input_count && allowed) continue;
+        const bool allowed = (in_place && same_order(*out, *other)) || ((def.flags & kView) != 0 && is_dense(*out) && is_dense(*other));
+        if (j < n.input_count && out->offset == other->offset && allowed) continue;
         d_.tensor = t_.operands[n.operands + k];
         return corrupt(Why::kOverlap, t_.operands[n.operands + j], d_.tensor);
       }

@@ -1,5 +1,4 @@
 #include <stdio.h>
-#include <sys/resource.h>
 
 #include "mote/platform/process.h"
 
@@ -7,9 +6,6 @@ namespace mote {
 
 ProcessMemory process_memory() noexcept {
   ProcessMemory m;
-  rusage usage;
-  if (getrusage(RUSAGE_SELF, &usage) == 0) m.peak_resident_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
-  // Linux tells more; elsewhere the file is not there.
   FILE* f = fopen("/proc/self/status", "r");
   if (f == nullptr) return m;
   char line[128];
