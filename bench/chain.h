@@ -36,7 +36,9 @@ class Ready {
     for (auto& m : memory_) banks_.push_back({align(m), m.size() * 8 - 64});
     instance_memory_.resize(program.needs().instance / 8 + 1);
     scratch_.resize(program.needs().scratch(1) / 8 + 17);
-    status = instance.create(program, {{reinterpret_cast<uint8_t*>(instance_memory_.data()), instance_memory_.size() * 8}, {banks_.data(), banks_.size()}, {align(scratch_), scratch_.size() * 8 - 64}});
+    status = instance.create(program, {{reinterpret_cast<uint8_t*>(instance_memory_.data()), instance_memory_.size() * 8},
+                                       {banks_.data(), banks_.size()},
+                                       {align(scratch_), scratch_.size() * 8 - 64}});
     if (!status.ok()) return;
     status = instance.bind_input(0, 0, x_.data(), x_.size() * 4);
     if (status.ok()) status = instance.bind_output(0, 0, y_.data(), y_.size() * 4);

@@ -58,7 +58,14 @@ int main(int argc, char** argv) {
   if (!status.ok()) return 1;
   const Times ready = measure_us([&] { mote::bench::Ready r(file); });
   const uint32_t table = mote::table_bytes(file.data());
-  if (json) std::printf("{\"ops\": %d, \"table_bytes\": %u, \"open_us\": %.1f, \"open_median_us\": %.1f, \"ready_us\": %.1f, \"ready_median_us\": %.1f}\n", ops, table, verified.best, verified.median, ready.best, ready.median);
-  else std::printf("%d operators, table of %u bytes\n  open and verify       best %6.1f us, median %6.1f us\n  ... and an instance   best %6.1f us, median %6.1f us\n", ops, table, verified.best, verified.median, ready.best, ready.median);
+  if (json)
+    std::printf(
+        "{\"ops\": %d, \"table_bytes\": %u, \"open_us\": %.1f, \"open_median_us\": %.1f, \"ready_us\": %.1f, \"ready_median_us\": %.1f}\n",
+        ops, table, verified.best, verified.median, ready.best, ready.median);
+  else
+    std::printf(
+        "%d operators, table of %u bytes\n  open and verify       best %6.1f us, median %6.1f us\n  ... and an instance   best %6.1f us, "
+        "median %6.1f us\n",
+        ops, table, verified.best, verified.median, ready.best, ready.median);
   return 0;
 }

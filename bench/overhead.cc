@@ -33,14 +33,17 @@ double arithmetic_ns(int ops) {
   for (float& v : c) v = 1.0009765625f;
   const int width = Width;
   return best_ns([&] {
-    float *from = a, *to = b;
-    for (int i = 0; i < ops; ++i) {
-      if (i % 2 == 0) for (int k = 0; k < width; ++k) to[k] = from[k] + c[k];
-      else for (int k = 0; k < width; ++k) to[k] = from[k] * c[k];
-      asm volatile("" ::: "memory");
-      std::swap(from, to);
-    }
-  }) / ops;
+           float *from = a, *to = b;
+           for (int i = 0; i < ops; ++i) {
+             if (i % 2 == 0)
+               for (int k = 0; k < width; ++k) to[k] = from[k] + c[k];
+             else
+               for (int k = 0; k < width; ++k) to[k] = from[k] * c[k];
+             asm volatile("" ::: "memory");
+             std::swap(from, to);
+           }
+         }) /
+         ops;
 }
 
 double mote_ns(int ops, int32_t width) {
@@ -79,7 +82,9 @@ int main(int argc, char** argv) {
   if (!json) std::printf("%d add/mul, 1 thread, ns per operator\n  width   mote   loops   overhead\n", ops);
   for (int i = 0; i < 3; ++i) {
     const double ns = mote_ns(ops, widths[i]);
-    if (json) std::printf("{\"ops\": %d, \"width\": %d, \"ns_per_op\": %.2f, \"arithmetic_ns_per_op\": %.2f, \"overhead_ns_per_op\": %.2f}\n", ops, widths[i], ns, plain[i], ns - plain[i]);
+    if (json)
+      std::printf("{\"ops\": %d, \"width\": %d, \"ns_per_op\": %.2f, \"arithmetic_ns_per_op\": %.2f, \"overhead_ns_per_op\": %.2f}\n", ops,
+                  widths[i], ns, plain[i], ns - plain[i]);
     else std::printf("  %5d %6.1f %7.1f %10.1f\n", widths[i], ns, plain[i], ns - plain[i]);
   }
   return 0;

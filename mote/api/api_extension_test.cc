@@ -18,7 +18,8 @@ struct ScaleAttrs {
 uint32_t scale_infer(void*, const mote_op_call* call, mote_op_type* out) {
   const mote_op_tensor& x = call->inputs[0];
   if (x.dtype != MOTE_F32) return MOTE_SHAPE;
-  if (static_cast<const ScaleAttrs*>(call->attrs)->factor != static_cast<const ScaleAttrs*>(call->attrs)->factor) return MOTE_INVALID_ARGUMENT;
+  if (static_cast<const ScaleAttrs*>(call->attrs)->factor != static_cast<const ScaleAttrs*>(call->attrs)->factor)
+    return MOTE_INVALID_ARGUMENT;
   out[0].dtype = MOTE_F32;
   out[0].rank = x.rank;
   for (int i = 0; i < x.rank; ++i) out[0].dims[i] = x.dims[i];
@@ -206,9 +207,12 @@ TEST_F(ApiExtension, ThereIsRoomForSixtyFourAndTheyComeBack) {
 // A backend that doubles, and counts its handles.
 int handles = 0;
 uint32_t release_request = 0;
-const mote_backend kDoubler = {MOTE_BACKEND_ABI, "doubler", "1",
+const mote_backend kDoubler = {MOTE_BACKEND_ABI,
+                               "doubler",
+                               "1",
                                [](const char* version, const char*) -> uint32_t { return std::strcmp(version, "1") == 0 ? 0u : 5u; },
-                               [](const mote_backend_blob* blob, const mote_backend_tensor*, uint32_t, const mote_backend_tensor*, uint32_t, void** handle, uint32_t* release) -> uint32_t {
+                               [](const mote_backend_blob* blob, const mote_backend_tensor*, uint32_t, const mote_backend_tensor*, uint32_t,
+                                  void** handle, uint32_t* release) -> uint32_t {
                                  if (blob->size == 0 || blob->data[0] != 7) return 6;
                                  ++handles;
                                  *handle = &handles;
@@ -216,7 +220,8 @@ const mote_backend kDoubler = {MOTE_BACKEND_ABI, "doubler", "1",
                                  return 0;
                                },
                                [](void*, const mote_backend_tensor* in, uint32_t, const mote_backend_tensor* out, uint32_t) -> uint32_t {
-                                 for (int i = 0; i < in[0].dims[0]; ++i) static_cast<float*>(out[0].data)[i] = 2 * static_cast<const float*>(in[0].data)[i];
+                                 for (int i = 0; i < in[0].dims[0]; ++i)
+                                   static_cast<float*>(out[0].data)[i] = 2 * static_cast<const float*>(in[0].data)[i];
                                  return static_cast<const float*>(in[0].data)[0] == 13 ? 8 : 0;
                                },
                                [](void*) { --handles; }};

@@ -232,14 +232,17 @@ TEST_F(ApiInstance, TracesInstructions) {
   std::vector<std::pair<int, uint32_t>> events;
   mote_instance_options o{};
   o.struct_size = sizeof o;
-  o.trace = [](void* c, mote_trace_kind kind, uint32_t, uint32_t instruction) { static_cast<decltype(events)*>(c)->push_back({kind, instruction}); };
+  o.trace = [](void* c, mote_trace_kind kind, uint32_t, uint32_t instruction) {
+    static_cast<decltype(events)*>(c)->push_back({kind, instruction});
+  };
   o.trace_context = &events;
   open(add_relu(), &o);
   ASSERT_EQ(mote_instance_own_io(instance.get(), 0, nullptr), 0u);
   events.clear();
   ASSERT_EQ(mote_instance_run(instance.get(), 0, nullptr, nullptr), 0u);
-  const std::vector<std::pair<int, uint32_t>> expected = {{MOTE_TRACE_RUN_BEGIN, 0}, {MOTE_TRACE_INSTRUCTION_BEGIN, 0}, {MOTE_TRACE_INSTRUCTION_END, 0},
-                                                          {MOTE_TRACE_INSTRUCTION_BEGIN, 1}, {MOTE_TRACE_INSTRUCTION_END, 1}, {MOTE_TRACE_RUN_END, 2}};
+  const std::vector<std::pair<int, uint32_t>> expected = {{MOTE_TRACE_RUN_BEGIN, 0},       {MOTE_TRACE_INSTRUCTION_BEGIN, 0},
+                                                          {MOTE_TRACE_INSTRUCTION_END, 0}, {MOTE_TRACE_INSTRUCTION_BEGIN, 1},
+                                                          {MOTE_TRACE_INSTRUCTION_END, 1}, {MOTE_TRACE_RUN_END, 2}};
   ASSERT_EQ(events.size(), expected.size());
   for (size_t i = 0; i + 1 < expected.size(); ++i) EXPECT_EQ(events[i], expected[i]) << i;
   EXPECT_EQ(events.back().first, MOTE_TRACE_RUN_END);

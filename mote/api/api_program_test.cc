@@ -143,7 +143,8 @@ TEST(ApiProgram, ReadingInPartsLeavesGoldenDataOutUnlessAsked) {
   const emit::FileBytes file = add_relu();
   const TempPath path("read.mote", file.span());
   for (const bool golden : {false, true}) {
-    const mote_open_options o = make_options(golden ? MOTE_OPEN_READ | MOTE_OPEN_VERIFY_DIGESTS | MOTE_OPEN_GOLDEN : MOTE_OPEN_READ | MOTE_OPEN_VERIFY_DIGESTS);
+    const mote_open_options o =
+        make_options(golden ? MOTE_OPEN_READ | MOTE_OPEN_VERIFY_DIGESTS | MOTE_OPEN_GOLDEN : MOTE_OPEN_READ | MOTE_OPEN_VERIFY_DIGESTS);
     mote_program* p = nullptr;
     ASSERT_EQ(mote_program_open_file(path.c_str(), &o, &p, nullptr), 0u);
     EXPECT_GT(mote_program_allocated_bytes(p), 0u);
@@ -254,6 +255,19 @@ TEST(ApiProgram, AReaderIsUsedForTheCallOnly) {
     context = {&file, 0, i};
     EXPECT_EQ(mote_status_code(mote_program_open_reader(&r, nullptr, &p, nullptr)), MOTE_IO) << i;
   }
+}
+
+TEST(ApiProgram, LoadingIsTracedOnceItSucceeded) {
+  emit::FileBytes file = add_relu();
+  int loads = 0;
+  mote_open_options o = make_options();
+  o.trace = [](void* count, mote_trace_kind kind, uint32_t, uint32_t) { *static_cast<int*>(count) += kind == MOTE_TRACE_LOAD; };
+  o.trace_context = &loads;
+  EXPECT_EQ(open(file, &o).status, 0u);
+  EXPECT_EQ(loads, 1);
+  file.data()[0] ^= 0xff;
+  EXPECT_NE(open(file, &o).status, 0u);
+  EXPECT_EQ(loads, 1);
 }
 
 TEST(ApiProgram, NullHandlesAreRefusedNotFollowed) {

@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-#define MOTE_CUSTOM_OP_ABI 1u    /* raised when the structs below change in a way that old operators would notice */
-#define MOTE_MAX_CUSTOM_OPS 64u  /* in all registries of a process together */
+#define MOTE_CUSTOM_OP_ABI 1u   /* raised when the structs below change in a way that old operators would notice */
+#define MOTE_MAX_CUSTOM_OPS 64u /* in all registries of a process together */
 
 /* A tensor. dims and strides have `rank` entries; strides are bytes and may leave gaps, the innermost dimension is dense.
  * An absent optional input has dtype 0. `data` is NULL in infer() while the values are not known. */

@@ -85,12 +85,13 @@ TEST(Model, RunsAsynchronouslyInOrder) {
   std::vector<Ticket> tickets;
   const std::thread::id here = std::this_thread::get_id();
   for (int i = 0; i < 20; ++i)
-    tickets.push_back(model->run_async({{&one, sizeof one, {}}}, {{&y[static_cast<size_t>(i)], sizeof(float), {}}}, [&order, i, here](const Error& e, const std::vector<OutputView>& out) {
-      EXPECT_FALSE(e) << e.message;
-      EXPECT_EQ(out.size(), 1u);
-      EXPECT_NE(std::this_thread::get_id(), here);
-      order.push_back(i);
-    }));
+    tickets.push_back(model->run_async({{&one, sizeof one, {}}}, {{&y[static_cast<size_t>(i)], sizeof(float), {}}},
+                                       [&order, i, here](const Error& e, const std::vector<OutputView>& out) {
+                                         EXPECT_FALSE(e) << e.message;
+                                         EXPECT_EQ(out.size(), 1u);
+                                         EXPECT_NE(std::this_thread::get_id(), here);
+                                         order.push_back(i);
+                                       }));
   for (const Ticket& t : tickets) t.wait();
   for (int i = 0; i < 20; ++i) {
     EXPECT_EQ(order[static_cast<size_t>(i)], i);
@@ -106,7 +107,8 @@ TEST(Model, ACancelledRunStillCallsBack) {
   std::vector<float> x(4), y(4);
   gate.lock();
   // The first run's callback holds the queue until the second was cancelled.
-  Ticket first = model->run_async({input_view(x)}, {output_view(y)}, [&](const Error&, const auto&) { const std::lock_guard<std::mutex> wait(gate); });
+  Ticket first =
+      model->run_async({input_view(x)}, {output_view(y)}, [&](const Error&, const auto&) { const std::lock_guard<std::mutex> wait(gate); });
   std::atomic<int> code{-1};
   Ticket second = model->run_async({input_view(x)}, {output_view(y)}, [&](const Error& e, const auto&) { code = e.code(); });
   second.cancel();

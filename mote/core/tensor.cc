@@ -7,7 +7,7 @@ bool is_dense(const TensorDesc& d) noexcept {
   int32_t stride = static_cast<int32_t>(dtype_bytes(d.dtype));
   for (int i = d.rank; i-- > 0;) {
     if (d.dims[i] != 1 && d.strides[i] != stride) return false;
-    stride *= d.dims[i];
+    stride *= d.dims[i] > 0 ? d.dims[i] : 1;  // as set_dense_strides has it
   }
   return true;
 }

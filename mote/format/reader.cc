@@ -17,7 +17,8 @@ struct Reference {
 
 template <class Record>
 constexpr Reference reference(size_t part, size_t field, size_t target, Why why) {
-  return {static_cast<uint8_t>(part / sizeof(void*)), sizeof(Record), static_cast<uint8_t>(field), static_cast<uint8_t>(target / sizeof(void*)), static_cast<uint8_t>(why)};
+  return {static_cast<uint8_t>(part / sizeof(void*)), sizeof(Record), static_cast<uint8_t>(field),
+          static_cast<uint8_t>(target / sizeof(void*)), static_cast<uint8_t>(why)};
 }
 template <class Record>
 constexpr Reference text(size_t part, size_t field) {
@@ -85,7 +86,7 @@ class Checker {
   // A newer minor version is read as long as it requires nothing unknown; this reader knows no optional features yet.
   Status version() noexcept {
     if (t_.major > kFormatMajor) return found({Status::kVersion, Why::kNewerMajor}, kFormatMajor, t_.major);
-    const ConstBytes s = t_.strings;
+    const ConstBytes& s = t_.strings;
     if (s.empty() || s[0] != 0 || s[s.size - 1] != 0 || !is_string(t_.policy)) return corrupt(Why::kStrings);
     if (t_.requires_.empty()) return Status::kOk;
     if (!is_string(t_.requires_[0])) return corrupt(Why::kStrings);
@@ -93,11 +94,13 @@ class Checker {
     return found({Status::kVersion, Why::kUnknownFeature}, kFormatMinor, t_.minor);
   }
 
-  const ConstBytes& part(uint8_t word) const noexcept { return *reinterpret_cast<const ConstBytes*>(reinterpret_cast<void* const*>(&t_) + word); }
+  const ConstBytes& part(uint8_t word) const noexcept {
+    return *reinterpret_cast<const ConstBytes*>(reinterpret_cast<void* const*>(&t_) + word);
+  }
 
   Status references() noexcept {
     for (const Reference& r : kReferences) {
-      const ConstBytes records = part(r.part);
+      const ConstBytes& records = part(r.part);
       const uint32_t limit = static_cast<uint32_t>(part(r.target).size);
       for (uint32_t i = 0; i < records.size; ++i) {
         const uint32_t index = *reinterpret_cast<const uint32_t*>(records.data + size_t{i} * r.record_bytes + r.field);
@@ -146,7 +149,8 @@ class Checker {
       sound &= grow(stride, i == 1 && d.ring_rows != 0 ? d.ring_rows : filled) && grow(count, filled);
       if (!sound) return corrupt(Why::kTensorShape, i, d.dims[i]);
     }
-    if (d.dynamic != 0 && (d.dynamic >> d.rank != 0 || d.storage == Storage::kConstant || width == 0 || !is_dense(d))) return corrupt(Why::kDynamic);
+    if (d.dynamic != 0 && (d.dynamic >> d.rank != 0 || d.storage == Storage::kConstant || width == 0 || !is_dense(d)))
+      return corrupt(Why::kDynamic);
     if (plain) return Status::kOk;
     const uint32_t n = d.dims[0] > 0 ? static_cast<uint32_t>(d.dims[0]) : 1;
     const uint64_t bytes = panel_bytes(d.layout, d.dtype, n, count / n);
@@ -179,7 +183,8 @@ class Checker {
       if (o < -1 || o >= tensors) return corrupt(Why::kOperandIndex, tensors, o);
     for (const Instruction& n : t_.instructions) {
       d_.instruction = static_cast<int32_t>(&n - t_.instructions.data);
-      if (!in_range(n.operands, uint32_t{n.input_count} + n.output_count, t_.operands.size) || n.output_count > 255) return corrupt(Why::kOperandRange);
+      if (!in_range(n.operands, uint32_t{n.input_count} + n.output_count, t_.operands.size) || n.output_count > 255)
+        return corrupt(Why::kOperandRange);
       if (n.attrs % 4 != 0 || !in_range(n.attrs, n.attrs_size, t_.attrs.size)) return corrupt(Why::kAttrRange);
     }
     d_.instruction = -1;
@@ -193,7 +198,8 @@ class Checker {
     for (const Method& m : t_.methods) {
       const bool fits = m.instruction_count <= t_.instructions.size - next && m.input_count <= t_.ios.size - next_io &&
                         m.output_count <= t_.ios.size - next_io - m.input_count;
-      if (!fits || m.first_instruction != next || m.first_input != next_io || m.first_output != next_io + m.input_count) return corrupt(Why::kMethodRange);
+      if (!fits || m.first_instruction != next || m.first_input != next_io || m.first_output != next_io + m.input_count)
+        return corrupt(Why::kMethodRange);
       next += m.instruction_count;
       next_io = m.first_output + m.output_count;
       for (uint32_t k = m.first_input; k < next_io; ++k)
@@ -205,7 +211,8 @@ class Checker {
   bool is_io(uint32_t k, bool input) const noexcept {
     const TensorDesc& d = t_.tensors[t_.ios[k].tensor];
     if (d.storage == (input ? Storage::kOutput : Storage::kInput) || (input && d.storage == Storage::kConstant)) return false;
-    return d.ring_rows == 0 && (d.storage < Storage::kInput || static_cast<uint32_t>(d.offset) == k);  // tensor() has seen that it is a number in ios
+    return d.ring_rows == 0 &&
+           (d.storage < Storage::kInput || static_cast<uint32_t>(d.offset) == k);  // tensor() has seen that it is a number in ios
   }
 
   Status records() noexcept {

@@ -12,10 +12,10 @@ namespace {
 
 // One vector of the table: which field it is, what its elements need, which span of ProgramTable shows it.
 struct Part {
-  uint8_t field;      // offset in the vtable
-  uint8_t element;    // bytes
+  uint8_t field;    // offset in the vtable
+  uint8_t element;  // bytes
   uint8_t alignment;
-  uint8_t span;       // ProgramTable is an array of words for this purpose
+  uint8_t span;  // ProgramTable is an array of words for this purpose
 };
 
 template <class Plain, class Fb>
@@ -101,7 +101,9 @@ class TableBytes {
     return (at & (alignment - 1)) == 0 && at <= size_ && bytes <= size_ - at;
   }
   template <class T>
-  T read(uint32_t at) const noexcept { return flatbuffers::ReadScalar<T>(data_ + at); }
+  T read(uint32_t at) const noexcept {
+    return flatbuffers::ReadScalar<T>(data_ + at);
+  }
 
   const uint8_t* const data_;
   const uint32_t size_;

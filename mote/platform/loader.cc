@@ -54,7 +54,8 @@ Status load_table(const ByteSource& source, ByteSpan memory, ProgramTable* out, 
 
 Status load_segment(const ByteSource& source, const Segment& segment, ByteSpan memory, bool check_digest) noexcept {
   if (memory.size < segment.size) return {Status::kOutOfMemory, Why::kBufferSize};
-  if (segment.size > 0 && reinterpret_cast<uintptr_t>(memory.data) % segment.alignment != 0) return {Status::kInvalidArgument, Why::kBufferAlignment};
+  if (segment.size > 0 && reinterpret_cast<uintptr_t>(memory.data) % segment.alignment != 0)
+    return {Status::kInvalidArgument, Why::kBufferAlignment};
   const ByteSpan to{memory.data, static_cast<size_t>(segment.size)};
   MOTE_TRY(source.read_at(segment.offset, to));
   return check_digest ? check_segment(segment, to) : Status(Status::kOk);

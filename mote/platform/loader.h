@@ -22,7 +22,7 @@ struct ByteSource {
   Status read_at(uint64_t offset, ByteSpan to) const noexcept;
 };
 
-ByteSource byte_source(const File& file) noexcept;      // borrows the file
+ByteSource byte_source(const File& file) noexcept;         // borrows the file
 ByteSource byte_source(const ConstBytes& bytes) noexcept;  // borrows the span itself, not only its bytes
 
 // Bytes the program table at the start of the source has: what load_table() needs memory for. Corrupt/NotAProgram,

@@ -105,7 +105,8 @@ TEST(Loader, MemoryOneByteShortIsRefused) {
   const Segment& s = table.segments[0];
   std::vector<Page> to(static_cast<size_t>(s.size) / sizeof(Page) + 1);
   EXPECT_EQ(load_segment(source, s, {to[0].bytes, static_cast<size_t>(s.size) - 1}, false), Status(Status::kOutOfMemory, Why::kBufferSize));
-  EXPECT_EQ(load_segment(source, s, {to[0].bytes + 1, static_cast<size_t>(s.size)}, false), Status(Status::kInvalidArgument, Why::kBufferAlignment));
+  EXPECT_EQ(load_segment(source, s, {to[0].bytes + 1, static_cast<size_t>(s.size)}, false),
+            Status(Status::kInvalidArgument, Why::kBufferAlignment));
 }
 
 TEST(Loader, AChangedByteFailsItsDigestOnRequest) {

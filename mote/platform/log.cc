@@ -21,8 +21,7 @@ void fatal(const char* text) noexcept {
   log_line(LogLevel::kError, text);
   if (current_hook != nullptr) current_hook(text);
   platform_abort(text);
-  for (;;) {
-  }
+  for (;;) {}
 }
 
 }  // namespace mote

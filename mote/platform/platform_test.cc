@@ -17,7 +17,11 @@ namespace {
 
 class TempFile {
  public:
-  explicit TempFile(const std::string& content) : path_((std::filesystem::temp_directory_path() / ("mote_platform_test_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) + "_" + std::to_string(clock_now_ns()))).string()) {
+  explicit TempFile(const std::string& content)
+      : path_((std::filesystem::temp_directory_path() /
+               ("mote_platform_test_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) + "_" +
+                std::to_string(clock_now_ns())))
+                  .string()) {
     std::ofstream(path_, std::ios::binary) << content;
   }
   ~TempFile() { std::filesystem::remove(path_); }
@@ -120,7 +124,9 @@ TEST(Memory, IsAligned) {
 
 TEST(Log, GoesToTheSink) {
   std::string seen;
-  set_log_sink({&seen, [](void* self, LogLevel level, const char* text) { *static_cast<std::string*>(self) += std::to_string(static_cast<int>(level)) + text; }});
+  set_log_sink({&seen, [](void* self, LogLevel level, const char* text) {
+                  *static_cast<std::string*>(self) += std::to_string(static_cast<int>(level)) + text;
+                }});
   log_line(LogLevel::kWarning, "hot");
   set_log_sink({});
   EXPECT_EQ(seen, "1hot");

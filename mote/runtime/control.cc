@@ -9,15 +9,14 @@ namespace mote {
 Status Instance::special(const Call& call) noexcept {
   Status status = Status::kOk;
   switch (static_cast<CallKind>(call.kind)) {
-    case CallKind::kIf:
-      open_if(call);
-      return Status::kOk;
+    case CallKind::kIf: open_if(call); return Status::kOk;
     case CallKind::kLoop: {
       const LoopAttrs& a = *static_cast<const LoopAttrs*>(call.attrs);
       uint32_t trips = a.max_trips;
       if (call.input_count > 0 && call.operands[0] >= 0) {
         const int64_t wanted = *tensors_[call.operands[0]].as<const int64_t>();
-        if (wanted > a.max_trips) return fail({Status::kInvalidArgument, Why::kTripBound}, clamp32(a.max_trips), clamp32(static_cast<uint64_t>(wanted)));
+        if (wanted > a.max_trips)
+          return fail({Status::kInvalidArgument, Why::kTripBound}, clamp32(a.max_trips), clamp32(static_cast<uint64_t>(wanted)));
         trips = wanted > 0 ? static_cast<uint32_t>(wanted) : 0;
       }
       open_loop(a.body_count, trips);
@@ -28,15 +27,9 @@ Status Instance::special(const Call& call) noexcept {
       open_loop(a.body_count, a.count);
       return Status::kOk;
     }
-    case CallKind::kStatic:
-      status = run_rows(call);
-      break;
-    case CallKind::kDynamic:
-      status = run_dynamic(call);
-      break;
-    case CallKind::kDelegate:
-      status = run_delegate(call);
-      break;
+    case CallKind::kStatic: status = run_rows(call); break;
+    case CallKind::kDynamic: status = run_dynamic(call); break;
+    case CallKind::kDelegate: status = run_delegate(call); break;
   }
   ++pc_;
   return status;
@@ -76,18 +69,17 @@ void Instance::open_loop(uint32_t body_count, uint32_t trips) noexcept {
 Status Instance::end_range() noexcept {
   Frame& f = frames_[depth_ - 1];
   const Call& call = calls_[f.control];
+  bool again = ++f.trip < f.trips;
   if (call.kind == static_cast<uint8_t>(CallKind::kIf)) {
     const IfAttrs& a = *static_cast<const IfAttrs*>(call.attrs);
     pc_ = f.control + 1 + a.then_count + a.else_count;
-    pop();
-    return Status::kOk;
-  }
-  bool again = ++f.trip < f.trips;
-  if (call.kind == static_cast<uint8_t>(CallKind::kLoop)) {
+    again = false;
+  } else if (call.kind == static_cast<uint8_t>(CallKind::kLoop)) {
     if (call.input_count > 1 && call.operands[1] >= 0) {
       const bool wanted = *tensors_[call.operands[1]].as<const uint8_t>() != 0;
       const bool counted = call.operands[0] >= 0;
-      if (wanted && !again && !counted) return fail({Status::kInvalidArgument, Why::kTripBound}, clamp32(f.trips), clamp32(f.trip) + 1);
+      if (wanted && !again && !counted)
+        return fail({Status::kInvalidArgument, Why::kTripBound}, static_cast<int32_t>(f.trips), static_cast<int32_t>(f.trip + 1));
       again = again && wanted;
     }
     const int32_t number = call.output_count > 0 ? call.operands[call.input_count] : -1;
@@ -144,7 +136,7 @@ Status Instance::run_dynamic(const Call& call) noexcept {
   TensorType types[kMaxOutputs];
   MOTE_TRY(def.infer(InferContext(c, types, &diagnostic_)));
   MOTE_TRY(set_output_types(c, types));
-  if (def.scratch != nullptr) MOTE_TRY(check_scratch(def.scratch(c), {Status::kShape, Why::kScratch}));
+  if (def.scratch != nullptr) MOTE_TRY(check_memory(scratch_, scratch_bytes(def.scratch(c)), 1, {Status::kShape, Why::kScratch}));
   const KernelFn kernel = def.select(c);
   return kernel != nullptr ? kernel(c) : fail({Status::kUnsupported, Why::kKernelMissing}, 0, def.id);
 }
@@ -152,7 +144,8 @@ Status Instance::run_dynamic(const Call& call) noexcept {
 Status Instance::run_delegate(const Call& call) noexcept {
   const mote_backend* backend = backend_of(call);
   const BackendOperands operands(tensors_, call);
-  const uint32_t error = backend->execute(call.handle, operands.tensors, call.input_count, operands.tensors + call.input_count, call.output_count);
+  const uint32_t error =
+      backend->execute(call.handle, operands.tensors, call.input_count, operands.tensors + call.input_count, call.output_count);
   if (error == 0) return Status::kOk;
   diagnostic_.name = program_->table().string(backend_record(call).name);
   return fail({Status::kBackend, Why::kBackendFailed}, 0, clamp32(error));

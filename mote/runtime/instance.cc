@@ -29,7 +29,8 @@ void Instance::trace(TraceEvent::Kind kind) const noexcept {
   if (options_.trace != nullptr && options_.trace->event != nullptr) options_.trace->event(options_.trace->self, {kind, method_, pc_});
 }
 
-Status Instance::create(const Program& program, const InstanceMemory& memory, const InstanceOptions& options, Diagnostic* diagnostic) noexcept {
+Status Instance::create(const Program& program, const InstanceMemory& memory, const InstanceOptions& options,
+                        Diagnostic* diagnostic) noexcept {
   close();
   diagnostic_ = Diagnostic{};
   program_ = &program;
@@ -42,25 +43,30 @@ Status Instance::create(const Program& program, const InstanceMemory& memory, co
   return status;
 }
 
-Status Instance::check_memory(ByteSpan given, uint32_t needed, uint32_t alignment, Why why) noexcept {
-  const bool misaligned = needed > 0 && (reinterpret_cast<uintptr_t>(given.data) & (alignment - 1)) != 0;
-  if (given.size >= needed && !misaligned) return Status::kOk;
-  return fail({Status::kOutOfMemory, why}, clamp32(needed), clamp32(given.size));
+Status Instance::check_memory(const ByteSpan& given, size_t needed, uint32_t alignment, Status otherwise) noexcept {
+  if (needed == 0) return Status::kOk;
+  const bool aligned = (reinterpret_cast<uintptr_t>(given.data) & (alignment - 1)) == 0;
+  if (given.size >= needed && given.data != nullptr && aligned) return Status::kOk;
+  return fail(otherwise, clamp32(needed), clamp32(given.size));
 }
 
-Status Instance::check_scratch(Scratch needs, Status otherwise) noexcept {
+// More than there can be where the sum does not fit.
+size_t Instance::scratch_bytes(Scratch needs) const noexcept {
   const uint32_t threads = options_.threads != nullptr ? options_.threads->count : 1;
-  const uint64_t needed = uint64_t{needs.base} + uint64_t{threads} * needs.per_thread;
-  return needed <= scratch_.size ? Status(Status::kOk) : fail(otherwise, clamp32(needed), clamp32(scratch_.size));
+  const uint64_t bytes = uint64_t{needs.base} + uint64_t{threads} * needs.per_thread;
+  return static_cast<size_t>(bytes) == bytes ? static_cast<size_t>(bytes) : SIZE_MAX;
 }
 
-Status Instance::check_banks(Span<const ByteSpan> banks) noexcept {
-  const Span<const Bank> stated = program_->table().banks;
-  if (banks.size != stated.size) return fail({Status::kOutOfMemory, Why::kBankCount}, static_cast<int32_t>(stated.size), clamp32(banks.size));
+Status Instance::check_banks(const InstanceMemory& memory) noexcept {
+  const Span<const Bank>& stated = program_->table().banks;
+  if (memory.banks.size != stated.size)
+    return fail({Status::kOutOfMemory, Why::kBankCount}, static_cast<int32_t>(stated.size), clamp32(memory.banks.size));
   for (uint32_t i = 0; i < stated.size; ++i) {
-    const uint32_t size = static_cast<uint32_t>(stated[i].size), alignment = stated[i].alignment;  // below 4 GiB: read_table checked
-    MOTE_TRY(check_memory(banks[i], size, 1, Why::kBankSize));
-    if (size > 0 && (reinterpret_cast<uintptr_t>(banks[i].data) & (alignment - 1)) != 0)
+    const ByteSpan& bank = memory.banks[i];
+    const size_t size = static_cast<size_t>(stated[i].size);  // below 4 GiB: read_table checked
+    const uint32_t alignment = stated[i].alignment;
+    MOTE_TRY(check_memory(bank, size, 1, {Status::kOutOfMemory, Why::kBankSize}));
+    if (size > 0 && (reinterpret_cast<uintptr_t>(bank.data) & (alignment - 1)) != 0)
       return fail({Status::kInvalidArgument, Why::kBankAlignment}, static_cast<int32_t>(alignment), static_cast<int32_t>(i));
   }
   return Status::kOk;
@@ -70,29 +76,29 @@ Status Instance::lay_out(const InstanceMemory& memory) noexcept {
   const ProgramTable& t = program_->table();
   const MemoryNeeds& needs = program_->needs();
   const Threads* threads = options_.threads;
-  if (threads != nullptr && (threads->parallel_for == nullptr || threads->count == 0)) return fail({Status::kInvalidArgument, Why::kThreads});
-  const Scratch scratch{needs.stated.scratch_base, needs.stated.scratch_per_thread};
-  MOTE_TRY(check_scratch(scratch, {Status::kOutOfMemory, Why::kScratchSize}));
-  MOTE_TRY(check_memory(scratch_, scratch.base | scratch.per_thread ? 1 : 0, 16, Why::kScratchSize));
-  MOTE_TRY(check_memory(memory.instance, needs.instance, 8, Why::kInstanceSize));
-  MOTE_TRY(check_banks(memory.banks));
+  if (threads != nullptr && (threads->parallel_for == nullptr || threads->count == 0))
+    return fail({Status::kInvalidArgument, Why::kThreads});
+  const size_t scratch = scratch_bytes({needs.stated.scratch_base, needs.stated.scratch_per_thread});
+  MOTE_TRY(check_memory(scratch_, scratch, 16, {Status::kOutOfMemory, Why::kScratchSize}));
+  MOTE_TRY(check_memory(memory.instance, needs.instance, 8, {Status::kOutOfMemory, Why::kInstanceSize}));
+  MOTE_TRY(check_banks(memory));
   tensors_ = reinterpret_cast<Tensor*>(memory.instance.data);
   calls_ = reinterpret_cast<Call*>(tensors_ + t.tensors.size);
   frames_ = reinterpret_cast<Frame*>(calls_ + t.instructions.size);
   uint8_t* extra = reinterpret_cast<uint8_t*>(frames_ + needs.stated.max_nesting);
-  extra = resolve_tensors(memory.banks, extra);
+  extra = resolve_tensors(memory, extra);
   MOTE_TRY(resolve_calls(extra));
   reset_state();
   return Status::kOk;
 }
 
 // Points every tensor at its bytes and, where it is dynamic, at a descriptor of its own in `extra`. Returns what is left of that.
-uint8_t* Instance::resolve_tensors(Span<const ByteSpan> banks, uint8_t* extra) noexcept {
+uint8_t* Instance::resolve_tensors(const InstanceMemory& memory, uint8_t* extra) noexcept {
   Tensor* tensor = tensors_;
   for (const TensorDesc& d : program_->table().tensors) {
     const uint8_t* data = nullptr;
     if (d.storage == Storage::kConstant) data = program_->segment(d.bank).data + d.offset;
-    else if (d.storage < Storage::kInput) data = banks[d.bank].data + d.offset;
+    else if (d.storage < Storage::kInput) data = memory.banks[d.bank].data + d.offset;
     *tensor = {&d, const_cast<uint8_t*>(data)};
     if (d.dynamic != 0) {
       tensor->desc = static_cast<TensorDesc*>(std::memcpy(extra, &d, sizeof d));
@@ -163,7 +169,8 @@ Status Instance::init_backend(const Instruction& n, Call* call) noexcept {
   BackendOperands operands(tensors_, *call);
   uint32_t release = 0;
   delegates_ = static_cast<uint32_t>(&n - t.instructions.data) + 1;
-  if (const uint32_t error = backend->init(&b, operands.tensors, n.input_count, operands.tensors + n.input_count, n.output_count, &call->handle, &release)) {
+  if (const uint32_t error =
+          backend->init(&b, operands.tensors, n.input_count, operands.tensors + n.input_count, n.output_count, &call->handle, &release)) {
     call->handle = nullptr;
     return fail({Status::kBackend, Why::kBackendFailed}, 0, error);
   }
@@ -201,14 +208,17 @@ const Io& Instance::io(uint32_t method, uint32_t i, bool output) const noexcept 
 Status Instance::find_method(uint32_t method) noexcept {
   const size_t count = program_->table().methods.size;
   diagnostic_ = Diagnostic{};
-  return method < count ? Status(Status::kOk) : fail({Status::kInvalidArgument, Why::kMethodIndex}, static_cast<int32_t>(count), clamp32(method));
+  return method < count ? Status(Status::kOk)
+                        : fail({Status::kInvalidArgument, Why::kMethodIndex}, static_cast<int32_t>(count), static_cast<int32_t>(method));
 }
 
 Status Instance::find_io(uint32_t method, uint32_t i, bool output, uint32_t* tensor) noexcept {
   MOTE_TRY(find_method(method));
   const Method& m = program_->table().methods[method];
   const uint32_t count = output ? m.output_count : m.input_count;
-  if (i >= count) return fail({Status::kInvalidArgument, output ? Why::kOutputIndex : Why::kInputIndex}, static_cast<int32_t>(count), clamp32(i));
+  if (i >= count)
+    return fail({Status::kInvalidArgument, output ? Why::kOutputIndex : Why::kInputIndex}, static_cast<int32_t>(count),
+                static_cast<int32_t>(i));
   *tensor = io(method, i, output).tensor;
   diagnostic_.tensor = static_cast<int32_t>(*tensor);
   return Status::kOk;
@@ -221,9 +231,10 @@ Status Instance::bind(uint32_t method, uint32_t i, bool output, void* data, size
   if (tensor.desc->storage < Storage::kInput) return fail({Status::kInvalidArgument, Why::kIoBank});
   // An output must have room for the largest size it can have, an input for what it has now.
   const uint32_t needed = extent_bytes(output ? program_->table().tensors[index] : *tensor.desc);
-  if (bytes < needed || (data == nullptr && needed > 0)) return fail({Status::kInvalidArgument, Why::kBufferSize}, clamp32(needed), clamp32(bytes));
+  MOTE_TRY(check_memory({static_cast<uint8_t*>(data), bytes}, needed, 1, {Status::kInvalidArgument, Why::kBufferSize}));
   const uint32_t width = dtype_bytes(tensor.dtype());
-  if (width > 1 && (reinterpret_cast<uintptr_t>(data) & (width - 1)) != 0) return fail({Status::kInvalidArgument, Why::kBufferAlignment}, width);
+  if (width > 1 && (reinterpret_cast<uintptr_t>(data) & (width - 1)) != 0)
+    return fail({Status::kInvalidArgument, Why::kBufferAlignment}, width);
   tensor.data = data != nullptr ? data : nothing;
   return Status::kOk;
 }
@@ -238,7 +249,7 @@ Status Instance::set_input_dims(uint32_t method, uint32_t i, const int32_t* dims
   uint32_t index;
   MOTE_TRY(find_io(method, i, false, &index));
   const TensorDesc& bound = program_->table().tensors[index];
-  if (rank != bound.rank) return fail({Status::kShape, Why::kRank}, bound.rank, clamp32(rank));
+  if (rank != bound.rank) return fail({Status::kShape, Why::kRank}, bound.rank, static_cast<int32_t>(rank));
   return set_dims(index, dims, Why::kDimMismatch);
 }
 

@@ -79,10 +79,10 @@ class Instance {
   Status find_io(uint32_t method, uint32_t i, bool output, uint32_t* tensor) noexcept;
   Status find_method(uint32_t method) noexcept;
   Status lay_out(const InstanceMemory& memory) noexcept;
-  Status check_memory(ByteSpan given, uint32_t needed, uint32_t alignment, Why why) noexcept;
-  Status check_scratch(Scratch needs, Status otherwise) noexcept;
-  Status check_banks(Span<const ByteSpan> banks) noexcept;
-  uint8_t* resolve_tensors(Span<const ByteSpan> banks, uint8_t* extra) noexcept;
+  Status check_memory(const ByteSpan& given, size_t needed, uint32_t alignment, Status otherwise) noexcept;
+  Status check_banks(const InstanceMemory& memory) noexcept;
+  size_t scratch_bytes(Scratch needs) const noexcept;
+  uint8_t* resolve_tensors(const InstanceMemory& memory, uint8_t* extra) noexcept;
   Status resolve_calls(uint8_t* extra) noexcept;
   Status resolve_call(const Instruction& n, bool in_strip, Call* call, uint8_t** extra) noexcept;
   Status init_backend(const Instruction& n, Call* call) noexcept;

@@ -45,10 +45,15 @@ int32_t Program::find_method(const char* name) const noexcept {
 }
 
 const char* Program::op_name(uint16_t op) const noexcept {
-  const char* name = nullptr;
-  for (const OpName& o : table_.op_names)
-    if (o.op == op) name = table_.string(o.name);
-  return name;
+  // By halving: a walk over all names for each instruction would take quadratic time. Names out of order are not found, no worse.
+  const Span<const OpName> names = table_.op_names;
+  size_t low = 0, high = names.size;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (names[middle].op < op) low = middle + 1;
+    else high = middle;
+  }
+  return low < names.size && names[low].op == op ? table_.string(names[low].name) : nullptr;
 }
 
 const OpDef* Program::definition(const Instruction& n) const noexcept { return ops_->find(n.op, op_name(n.op)); }

@@ -60,7 +60,8 @@ bool same_order(const TensorDesc& a, const TensorDesc& b) noexcept {
 
 class Verifier {
  public:
-  Verifier(const Program& program, MemoryNeeds* needs, Diagnostic* diagnostic) : p_(program), t_(program.table()), needs_(*needs), d_(*diagnostic) {}
+  Verifier(const Program& program, MemoryNeeds* needs, Diagnostic* diagnostic)
+      : p_(program), t_(program.table()), needs_(*needs), d_(*diagnostic) {}
 
   Status run() noexcept {
     for (uint32_t i = 0; i < t_.segments.size; ++i)
@@ -141,18 +142,27 @@ class Verifier {
     struct Form {
       uint8_t attrs_size, min_in, max_in, max_out;
     };
-    static constexpr Form kForms[] = {{sizeof(IfAttrs), 1, 1, 0}, {sizeof(LoopAttrs), 0, 2, 1}, {sizeof(StripAttrs), 0, 0, 0}, {sizeof(DelegateAttrs), 0, kMaxOperands, kMaxOperands}};
+    static constexpr Form kForms[] = {{sizeof(IfAttrs), 1, 1, 0},
+                                      {sizeof(LoopAttrs), 0, 2, 1},
+                                      {sizeof(StripAttrs), 0, 0, 0},
+                                      {sizeof(DelegateAttrs), 0, kMaxOperands, kMaxOperands}};
     const uint32_t which = n.op - static_cast<uint32_t>(ControlOp::kIf);
     if (which >= sizeof kForms / sizeof *kForms) return fail({Status::kUnsupported, Why::kUnknownOp}, 0, n.op);
     const Form& form = kForms[which];
-    if (n.attrs_size != form.attrs_size || n.input_count < form.min_in || n.input_count > form.max_in || n.output_count > form.max_out || in_strip()) return corrupt(Why::kControlOperands);
+    if (n.attrs_size != form.attrs_size || n.input_count < form.min_in || n.input_count > form.max_in || n.output_count > form.max_out ||
+        in_strip())
+      return corrupt(Why::kControlOperands);
     MOTE_TRY(gather(n));
     const bool delegate = n.op == static_cast<uint16_t>(ControlOp::kDelegate);
     for (uint32_t k = 0; k < count_; ++k) {
       const TensorDesc* d = tensors_[k].desc;
+      if (delegate) {
+        if (d == nullptr || d->ring_rows != 0) return corrupt(Why::kOperandMissing);
+        continue;
+      }
       // The condition of an `if` is input 0, that of a `loop` input 1; all else are counts.
-      if (delegate ? d == nullptr || d->ring_rows != 0 : d != nullptr ? !is_scalar(*d, k == which && k < n.input_count ? DType::boolean : DType::s64) : k < form.min_in)
-        return corrupt(delegate ? Why::kOperandMissing : Why::kControlOperands);
+      const DType type = k == which && k < n.input_count ? DType::boolean : DType::s64;
+      if (d != nullptr ? !is_scalar(*d, type) : k < form.min_in) return corrupt(Why::kControlOperands);
     }
     const void* attrs = t_.attrs.data + n.attrs;
     switch (static_cast<ControlOp>(n.op)) {
@@ -174,7 +184,8 @@ class Verifier {
       }
       case ControlOp::kDelegate: {
         const DelegateAttrs& a = *static_cast<const DelegateAttrs*>(attrs);
-        if (a.backend >= t_.backends.size) return corrupt(Why::kBackendIndex, static_cast<int32_t>(t_.backends.size), static_cast<int32_t>(a.backend));
+        if (a.backend >= t_.backends.size)
+          return corrupt(Why::kBackendIndex, static_cast<int32_t>(t_.backends.size), static_cast<int32_t>(a.backend));
       }
     }
     return Status::kOk;
@@ -205,7 +216,9 @@ class Verifier {
     return Status::kOk;
   }
 
-  static bool within(uint32_t count, uint8_t least, uint8_t most) noexcept { return count >= least && (most == kVariadic || count <= most); }
+  static bool within(uint32_t count, uint8_t least, uint8_t most) noexcept {
+    return count >= least && (most == kVariadic || count <= most);
+  }
 
   Status operation(const Instruction& n) noexcept {
     const OpDef* def = p_.definition(n);
@@ -214,7 +227,8 @@ class Verifier {
       return fail({Status::kUnsupported, Why::kUnknownOp}, 0, n.op);
     }
     if (!within(n.input_count, def->min_in, def->max_in)) return corrupt(Why::kInputCount, def->max_in, n.input_count);
-    if (n.output_count > kMaxOutputs || !within(n.output_count, def->min_out, def->max_out)) return corrupt(Why::kOutputCount, def->max_out, n.output_count);
+    if (n.output_count > kMaxOutputs || !within(n.output_count, def->min_out, def->max_out))
+      return corrupt(Why::kOutputCount, def->max_out, n.output_count);
     MOTE_TRY(gather(n));
     MOTE_TRY(attributes(n, *def));
     const CallKind kind = call_kind(p_, n, def);
@@ -234,7 +248,8 @@ class Verifier {
   // Every operand is there and of a kind the operator can read: shape functions and kernels rely on it.
   Status fitness(const Instruction& n, const OpDef& def, CallKind kind) noexcept {
     const TensorDesc* first = n.output_count > 0 ? tensors_[n.input_count].desc : nullptr;
-    if (in_strip() && ((def.flags & kRowRange) == 0 || kind != CallKind::kStatic || first == nullptr || first->rank < 3)) return corrupt(Why::kStripBody);
+    if (in_strip() && ((def.flags & kRowRange) == 0 || kind != CallKind::kStatic || first == nullptr || first->rank < 3))
+      return corrupt(Why::kStripBody);
     const uint32_t packed = (def.flags & kPackedWeights) != 0 ? 1 : kMaxOperands;
     for (uint32_t k = 0; k < count_; ++k) {
       const bool output = k >= n.input_count;
@@ -279,7 +294,7 @@ class Verifier {
       MOTE_TRY(compare(outputs[k - n.input_count], *tensors_[k].desc, kind));
     }
     d_.tensor = -1;
-    measure_scratch(def, c);
+    MOTE_TRY(measure_scratch(def, c));
     if (kind == CallKind::kStatic && def.select(c) == nullptr) return fail({Status::kUnsupported, Why::kKernelMissing}, 0, n.op);
     return Status::kOk;
   }
@@ -295,11 +310,14 @@ class Verifier {
     return Status::kOk;
   }
 
-  void measure_scratch(const OpDef& def, const OpContext& c) noexcept {
-    if (def.scratch == nullptr) return;
+  // Operators whose need does not fit 32 bits state the largest number they can.
+  Status measure_scratch(const OpDef& def, const OpContext& c) noexcept {
+    if (def.scratch == nullptr) return Status::kOk;
     const Scratch s = def.scratch(c);
+    if ((s.base | s.per_thread) > kMaxTensorBytes) return {Status::kUnsupported, Why::kScratch};
     if (s.base > needs_.stated.scratch_base) needs_.stated.scratch_base = (s.base + 15u) & ~15u;
     if (s.per_thread > needs_.stated.scratch_per_thread) needs_.stated.scratch_per_thread = (s.per_thread + 15u) & ~15u;
+    return Status::kOk;
   }
 
   Status overlap(const Instruction& n, const OpDef& def) noexcept {

@@ -116,11 +116,22 @@ Json to_json(const BenchSettings& s, const Session& session, const Measured& m, 
   c.struct_size = sizeof c;
   (void)mote_program_certificate(session.program(), &c);
   const ProcessMemory memory = process_memory();
-  Json j = {{"file", s.file}, {"load_us", m.load_us}, {"first_us", m.first_us}, {"p50_us", percentile(m.run_us, 0.5)}, {"p90_us", percentile(m.run_us, 0.9)},
-            {"p99_us", percentile(m.run_us, 0.99)}, {"max_us", percentile(m.run_us, 1)}, {"min_us", percentile(m.run_us, 0)}, {"runs", m.run_us.size()}, {"threads", s.threads},
-            {"peak_rss_bytes", memory.peak_resident_bytes}, {"anonymous_bytes", memory.anonymous_bytes},
+  Json j = {{"file", s.file},
+            {"load_us", m.load_us},
+            {"first_us", m.first_us},
+            {"p50_us", percentile(m.run_us, 0.5)},
+            {"p90_us", percentile(m.run_us, 0.9)},
+            {"p99_us", percentile(m.run_us, 0.99)},
+            {"max_us", percentile(m.run_us, 1)},
+            {"min_us", percentile(m.run_us, 0)},
+            {"runs", m.run_us.size()},
+            {"threads", s.threads},
+            {"peak_rss_bytes", memory.peak_resident_bytes},
+            {"anonymous_bytes", memory.anonymous_bytes},
             {"anonymous_growth_bytes", memory.anonymous_bytes > anonymous_before ? memory.anonymous_bytes - anonymous_before : 0},
-            {"arena_bytes", c.arena_bytes}, {"instance_bytes", c.instance_bytes}, {"scratch_bytes", c.scratch_bytes},
+            {"arena_bytes", c.arena_bytes},
+            {"instance_bytes", c.instance_bytes},
+            {"scratch_bytes", c.scratch_bytes},
             {"allocated_bytes", mote_program_allocated_bytes(session.program()) + mote_instance_allocated_bytes(session.instance())},
             {"file_bytes", mote_program_file_bytes(session.program())}};
   const double t = temperature();
@@ -197,7 +208,9 @@ void add_bench(CLI::App& app, Context& context) {
   c->add_option("FILE", s->file, "program (.mote)")->required();
   c->add_option("--threads", s->threads, "threads to run on (this version: 1)")->check(CLI::PositiveNumber);
   c->add_option("--period-us", s->period_us, "start a run every so many microseconds; report jitter")->check(CLI::PositiveNumber);
-  c->add_option("--deadline-us", s->deadline_us, "with --period-us: count runs that end later than this after their start was due (default: the period)")->check(CLI::PositiveNumber);
+  c->add_option("--deadline-us", s->deadline_us,
+                "with --period-us: count runs that end later than this after their start was due (default: the period)")
+      ->check(CLI::PositiveNumber);
   c->add_option("--duration", s->duration_s, "seconds to measure (default 1)")->check(CLI::PositiveNumber);
   c->add_option("--runs", s->runs, "runs to measure, instead of or within --duration")->check(CLI::PositiveNumber);
   c->add_option("--method", s->method, "method to run (default: the first)");

@@ -74,7 +74,8 @@ TEST_F(Cli, HelpAndUsage) {
   EXPECT_EQ(mote("--help").exit_code, 0);
   EXPECT_TRUE(contains(mote("--help").out, "selftest"));
   EXPECT_EQ(mote("--version").exit_code, 0);
-  for (const char* c : {"run", "bench", "inspect", "verify", "selftest", "ops", "explain", "completion"}) EXPECT_EQ(mote(std::string(c) + " --help").exit_code, 0) << c;
+  for (const char* c : {"run", "bench", "inspect", "verify", "selftest", "ops", "explain", "completion"})
+    EXPECT_EQ(mote(std::string(c) + " --help").exit_code, 0) << c;
   EXPECT_EQ(mote("").exit_code, 2);
   EXPECT_EQ(mote("frobnicate").exit_code, 2);
   EXPECT_EQ(mote("run").exit_code, 2);
@@ -179,7 +180,8 @@ TEST_F(Cli, SelftestComparesGoldenData) {
 TEST_F(Cli, InspectShowsEverything) {
   const Ran r = mote("inspect --ops " + program_.str());
   ASSERT_EQ(r.exit_code, 0) << r.err;
-  for (const char* part : {"Inputs and outputs", "Certificate", "Memory banks", "Segments", "Operators", "mote::relu", "Evidence", "api test", "Instructions", "scale 0.5, zero point 3"})
+  for (const char* part : {"Inputs and outputs", "Certificate", "Memory banks", "Segments", "Operators", "mote::relu", "Evidence",
+                           "api test", "Instructions", "scale 0.5, zero point 3"})
     EXPECT_TRUE(contains(r.out, part)) << part << "\n" << r.out;
   const Json j = mote("inspect --json --ops " + program_.str()).json();
   EXPECT_EQ(j["methods"][0]["inputs"][0]["dims"], Json({4}));
@@ -193,7 +195,8 @@ TEST_F(Cli, InspectShowsEverything) {
 
 TEST_F(Cli, BenchMeasures) {
   const Json j = mote("bench --runs 50 --json " + program_.str()).json();
-  for (const char* key : {"load_us", "first_us", "p50_us", "p90_us", "p99_us", "max_us", "runs", "threads", "peak_rss_bytes", "anonymous_bytes", "arena_bytes", "file_bytes"})
+  for (const char* key : {"load_us", "first_us", "p50_us", "p90_us", "p99_us", "max_us", "runs", "threads", "peak_rss_bytes",
+                          "anonymous_bytes", "arena_bytes", "file_bytes"})
     EXPECT_TRUE(j.contains(key) && j[key].is_number()) << key;
   EXPECT_EQ(j["runs"], 50);
   EXPECT_EQ(j["threads"], 1);
@@ -232,11 +235,14 @@ TEST_F(Cli, CompletionScriptsNameEveryCommand) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const Ran r = mote(std::string("completion ") + shell);
     EXPECT_EQ(r.exit_code, 0);
-    for (const char* part : {"run", "bench", "selftest", "period-us", "markdown"}) EXPECT_TRUE(contains(r.out, part)) << shell << " " << part;
+    for (const char* part : {"run", "bench", "selftest", "period-us", "markdown"})
+      EXPECT_TRUE(contains(r.out, part)) << shell << " " << part;
   }
   EXPECT_EQ(mote("completion tcsh").exit_code, 2);
   const TempPath script("completion.sh");
-  EXPECT_EQ(std::system((std::string(std::getenv("MOTE_COMMAND")) + " completion bash >" + script.str() + " && bash -n " + script.str()).c_str()), 0);
+  EXPECT_EQ(
+      std::system((std::string(std::getenv("MOTE_COMMAND")) + " completion bash >" + script.str() + " && bash -n " + script.str()).c_str()),
+      0);
 }
 
 TEST_F(Cli, AFullDiskIsAFailure) {

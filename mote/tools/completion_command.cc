@@ -38,22 +38,29 @@ void print_bash(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* c : commands_of(app)) names.push_back(c->get_name());
   std::printf("# bash completion for mote: source <(mote completion bash)\n_mote() {\n  local word=${COMP_WORDS[COMP_CWORD]} options=\n");
-  std::printf("  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W '%s --help --version' -- \"$word\"))\n    return\n  fi\n", joined(names).c_str());
+  std::printf("  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W '%s --help --version' -- \"$word\"))\n    return\n  fi\n",
+              joined(names).c_str());
   std::printf("  case ${COMP_WORDS[1]} in\n");
-  for (const CLI::App* c : commands_of(app)) std::printf("    %s) options='%s' ;;\n", c->get_name().c_str(), joined(options_of(*c)).c_str());
-  std::printf("  esac\n  if [[ $word == -* ]]; then\n    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n  else\n    COMPREPLY=($(compgen -f -- \"${word#*=}\"))\n  fi\n}\n");
+  for (const CLI::App* c : commands_of(app))
+    std::printf("    %s) options='%s' ;;\n", c->get_name().c_str(), joined(options_of(*c)).c_str());
+  std::printf(
+      "  esac\n  if [[ $word == -* ]]; then\n    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n  else\n    COMPREPLY=($(compgen -f "
+      "-- \"${word#*=}\"))\n  fi\n}\n");
   std::printf("complete -o filenames -F _mote mote\n");
 }
 
 void print_zsh(const CLI::App& app) {
-  std::printf("#compdef mote\n# zsh completion for mote: mote completion zsh > \"${fpath[1]}/_mote\"\n_mote() {\n  local -a commands\n  commands=(\n");
+  std::printf(
+      "#compdef mote\n# zsh completion for mote: mote completion zsh > \"${fpath[1]}/_mote\"\n_mote() {\n  local -a commands\n  "
+      "commands=(\n");
   for (const CLI::App* c : commands_of(app)) std::printf("    '%s:%s'\n", c->get_name().c_str(), plain(c->get_description()).c_str());
   std::printf("  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n  case $words[2] in\n");
   for (const CLI::App* c : commands_of(app)) {
     std::printf("    %s) _arguments", c->get_name().c_str());
     for (const CLI::Option* o : c->get_options())
       for (const std::string& name : o->get_lnames())
-        std::printf(" '*--%s[%s]%s'", name.c_str(), plain(o->get_description()).c_str(), o->get_items_expected_max() > 0 ? ":value:_files" : "");
+        std::printf(" '*--%s[%s]%s'", name.c_str(), plain(o->get_description()).c_str(),
+                    o->get_items_expected_max() > 0 ? ":value:_files" : "");
     std::printf(" '*:file:_files' ;;\n");
   }
   std::printf("  esac\n}\n_mote \"$@\"\n");
@@ -65,7 +72,8 @@ void print_fish(const CLI::App& app) {
     std::printf("complete -c mote -n __fish_use_subcommand -a %s -d '%s'\n", c->get_name().c_str(), plain(c->get_description()).c_str());
     for (const CLI::Option* o : c->get_options())
       for (const std::string& name : o->get_lnames())
-        std::printf("complete -c mote -n '__fish_seen_subcommand_from %s' -l %s%s -d '%s'\n", c->get_name().c_str(), name.c_str(), o->get_items_expected_max() > 0 ? " -r" : "", plain(o->get_description()).c_str());
+        std::printf("complete -c mote -n '__fish_seen_subcommand_from %s' -l %s%s -d '%s'\n", c->get_name().c_str(), name.c_str(),
+                    o->get_items_expected_max() > 0 ? " -r" : "", plain(o->get_description()).c_str());
   }
 }
 

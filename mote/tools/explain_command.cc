@@ -9,11 +9,15 @@ namespace {
 
 void print_explanations(const std::string& code, bool json) {
   const std::vector<Explanation> found = explain(code);
-  if (found.empty()) throw Failure("nothing is known about this code: expected a name or number such as BankSize, 200 or OutOfMemory, found '" + code + "'");
+  if (found.empty())
+    throw Failure("nothing is known about this code: expected a name or number such as BankSize, 200 or OutOfMemory, found '" + code + "'");
   Json all = Json::array();
   for (const Explanation& e : found) {
-    all.push_back({{"kind", e.kind}, {"number", e.number}, {"name", e.name}, {"text", e.text}, {"cause", e.cause}, {"what_to_do", e.remedy}});
-    if (!json) std::printf("%s (%s %u): %s\n  cause:      %s\n  what to do: %s\n", e.name.c_str(), e.kind.c_str(), e.number, e.text.c_str(), e.cause.c_str(), e.remedy.c_str());
+    all.push_back(
+        {{"kind", e.kind}, {"number", e.number}, {"name", e.name}, {"text", e.text}, {"cause", e.cause}, {"what_to_do", e.remedy}});
+    if (!json)
+      std::printf("%s (%s %u): %s\n  cause:      %s\n  what to do: %s\n", e.name.c_str(), e.kind.c_str(), e.number, e.text.c_str(),
+                  e.cause.c_str(), e.remedy.c_str());
   }
   if (json) print_json({{"explanations", all}});
 }

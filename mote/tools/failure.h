@@ -14,7 +14,8 @@ enum ExitCode { kSuccess = 0, kFailed = 1, kUsage = 2 };
 // The work failed, or the command line makes no sense. `status` tells machines why, where the library said it.
 class Failure : public std::runtime_error {
  public:
-  explicit Failure(const std::string& text, mote_status status = 0, ExitCode exit = kFailed) : std::runtime_error(text), status_(status), exit_(exit) {}
+  explicit Failure(const std::string& text, mote_status status = 0, ExitCode exit = kFailed)
+      : std::runtime_error(text), status_(status), exit_(exit) {}
   mote_status status() const { return status_; }
   ExitCode exit_code() const { return exit_; }
 

@@ -41,7 +41,8 @@ bool read_whole_file(const std::string& path, std::vector<uint8_t>* out, std::st
 bool write_whole_file(const std::string& path, const std::vector<uint8_t>& bytes, std::string* error) {
   OpenFile f(std::fopen(path.c_str(), "wb"));
   if (!f) return fail(error, "the file cannot be created");
-  if (!bytes.empty() && std::fwrite(bytes.data(), 1, bytes.size(), f.get()) != bytes.size()) return fail(error, "the file cannot be written");
+  if (!bytes.empty() && std::fwrite(bytes.data(), 1, bytes.size(), f.get()) != bytes.size())
+    return fail(error, "the file cannot be written");
   if (std::fclose(f.release()) != 0) return fail(error, "the file cannot be written");
   return true;
 }

@@ -49,10 +49,14 @@ uint32_t image_input(const Session& session, const Metadata& metadata, const std
     const size_t rank = specs[i].dims.size();
     const bool shaped = layout.empty() ? rank == 3 || rank == 4 : rank == layout.size();
     const bool fits = name.empty() ? shaped : specs[i].name == name;
-    if (fits && found >= 0) throw Failure(session.path() + ": several inputs could take an image: expected metadata preprocess.image.input, found none");
+    if (fits && found >= 0)
+      throw Failure(session.path() + ": several inputs could take an image: expected metadata preprocess.image.input, found none");
     if (fits) found = static_cast<int>(i);
   }
-  if (found < 0) throw Failure(session.path() + ": no input takes an image: expected rank " + (layout.empty() ? "3 or 4" : std::to_string(layout.size())) + (name.empty() ? "" : ", named '" + name + "'") + ", found none");
+  if (found < 0)
+    throw Failure(session.path() + ": no input takes an image: expected rank " +
+                  (layout.empty() ? "3 or 4" : std::to_string(layout.size())) + (name.empty() ? "" : ", named '" + name + "'") +
+                  ", found none");
   return static_cast<uint32_t>(found);
 }
 
@@ -67,7 +71,8 @@ void plan_axes(const Metadata& metadata, ImagePlan* p) {
   std::string sorted = layout;
   std::sort(sorted.begin(), sorted.end());
   const bool known = sorted == "CHNW" || sorted == "CHW" || sorted == "HNW" || sorted == "HW";
-  if (!known || layout.size() != rank) throw metadata.bad("layout", "letters of N H W C, one for each of " + std::to_string(rank) + " dimensions", layout);
+  if (!known || layout.size() != rank)
+    throw metadata.bad("layout", "letters of N H W C, one for each of " + std::to_string(rank) + " dimensions", layout);
   p->axis_n = axis_of(layout, 'N');
   p->axis_h = axis_of(layout, 'H');
   p->axis_w = axis_of(layout, 'W');
@@ -125,7 +130,9 @@ void store_value(const ImagePlan& plan, float value, uint8_t* to) {
     case DType::s8: return put(static_cast<int8_t>(std::clamp(std::nearbyint(value), -128.f, 127.f)));
     case DType::u8: return put(static_cast<uint8_t>(std::clamp(std::nearbyint(value), 0.f, 255.f)));
     case DType::s16: return put(static_cast<int16_t>(std::clamp(std::nearbyint(value), -32768.f, 32767.f)));
-    default: throw Failure("input '" + plan.spec.name + "' cannot take an image: expected a float, s8, u8 or s16, found " + mote_dtype_name(plan.spec.dtype));
+    default:
+      throw Failure("input '" + plan.spec.name + "' cannot take an image: expected a float, s8, u8 or s16, found " +
+                    mote_dtype_name(plan.spec.dtype));
   }
 }
 
@@ -140,13 +147,15 @@ ImagePlan plan_image(const Session& session, const std::vector<TensorSpec>& spec
   const std::string size = metadata.text("size", "");
   int h = 0, w = 0;
   if (!size.empty()) {
-    if (std::sscanf(size.c_str(), "%dx%d", &h, &w) != 2 || h <= 0 || w <= 0 || h > p.height || w > p.width) throw metadata.bad("size", "HEIGHTxWIDTH within the input's shape", size);
+    if (std::sscanf(size.c_str(), "%dx%d", &h, &w) != 2 || h <= 0 || w <= 0 || h > p.height || w > p.width)
+      throw metadata.bad("size", "HEIGHTxWIDTH within the input's shape", size);
     p.height = h;
     p.width = w;
   }
   const std::string order = metadata.text("channels", p.channels == 1 ? "GRAY" : "RGB");
   if (order != "RGB" && order != "BGR" && order != "GRAY") throw metadata.bad("channels", "RGB, BGR or GRAY", order);
-  if (p.channels != (order == "GRAY" ? 1 : 3)) throw metadata.bad("channels", "as many as the input has, " + std::to_string(p.channels), order);
+  if (p.channels != (order == "GRAY" ? 1 : 3))
+    throw metadata.bad("channels", "as many as the input has, " + std::to_string(p.channels), order);
   p.swap_red_blue = order == "BGR";
   const std::string resize = metadata.text("resize", "stretch");
   if (resize != "stretch" && resize != "crop") throw metadata.bad("resize", "stretch or crop", resize);

@@ -1,9 +1,9 @@
 #include <cstdio>  // jpeglib.h wants FILE
 
-#include <csetjmp>
-#include <cstring>
 #include <jpeglib.h>
 #include <png.h>
+#include <csetjmp>
+#include <cstring>
 
 #include "mote/tools/image.h"
 

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <cstring>
 #include <jpeglib.h>
 #include <png.h>
+#include <cstdio>
+#include <cstring>
 
 #include "mote/api/testing/programs.h"
 #include "mote/tools/files.h"
@@ -44,7 +44,8 @@ std::vector<uint8_t> jpeg_of(const Pixels& p) {
   jpeg_set_quality(&info, 100, TRUE);
   jpeg_start_compress(&info, TRUE);
   while (info.next_scanline < info.image_height) {
-    JSAMPROW row = const_cast<uint8_t*>(p.data.data()) + static_cast<size_t>(info.next_scanline) * info.image_width * static_cast<size_t>(p.channels);
+    JSAMPROW row =
+        const_cast<uint8_t*>(p.data.data()) + static_cast<size_t>(info.next_scanline) * info.image_width * static_cast<size_t>(p.channels);
     jpeg_write_scanlines(&info, &row, 1);
   }
   jpeg_finish_compress(&info);
@@ -91,7 +92,8 @@ TEST(Image, DamagedFilesAreRefused) {
 
 // Plans come from a program's metadata.
 struct Program {
-  Program(const emit::Dims& dims, const std::vector<std::pair<std::string, std::string>>& metadata, DType dtype = DType::f32) : path("image.mote") {
+  Program(const emit::Dims& dims, const std::vector<std::pair<std::string, std::string>>& metadata, DType dtype = DType::f32)
+      : path("image.mote") {
     emit::ProgramBuilder b;
     b.begin_method("main");
     const emit::TensorId x = b.input("image", dtype, dims);
@@ -115,7 +117,8 @@ float value_at(const NpyArray& a, size_t i) {
 }
 
 TEST(Image, PreparesAsMetadataSays) {
-  const Program p({1, 3, 4, 4}, {{"layout", "NCHW"}, {"channels", "BGR"}, {"mean", "0.5 0.25 0"}, {"std", "2"}, {"scale", "0.00392156862"}});
+  const Program p({1, 3, 4, 4},
+                  {{"layout", "NCHW"}, {"channels", "BGR"}, {"mean", "0.5 0.25 0"}, {"std", "2"}, {"scale", "0.00392156862"}});
   const NpyArray a = prepare_image(plain_colour(8, 8, {255, 0, 51}), p.plan());
   EXPECT_EQ(a.dims, (std::vector<int64_t>{1, 3, 4, 4}));
   EXPECT_NEAR(value_at(a, 0), (0.2f - 0.5f) / 2, 1e-5);   // blue first

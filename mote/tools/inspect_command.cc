@@ -42,7 +42,8 @@ void print_methods(const ProgramView& view) {
     for (uint32_t i = 0; i < m.input_count + m.output_count; ++i) {
       const TensorSpec s = spec_of(view, view.table().ios[m.first_input + i]);
       char quantization[64] = "";
-      if (s.quantized) std::snprintf(quantization, sizeof quantization, "scale %.6g, zero point %d", static_cast<double>(s.scale), s.zero_point);
+      if (s.quantized)
+        std::snprintf(quantization, sizeof quantization, "scale %.6g, zero point %d", static_cast<double>(s.scale), s.zero_point);
       table.add({i == 0 ? view.string(m.name) : "", i < m.input_count ? "in" : "out", s.name, type_text(s), quantization});
     }
   }
@@ -73,17 +74,20 @@ void print_storage(const ProgramView& view) {
   TextTable segments({"segment", "kind", "offset", "bytes", "alignment", "sha256"});
   i = 0;
   for (const Segment& s : view.table().segments)
-    segments.add({std::to_string(i++), std::string(segment_kind(s.kind)) + ((s.flags & kExternal) != 0 ? " (external)" : ""), number(s.offset), number(s.size), number(s.alignment), hex(s.sha256, 8) + "…"});
+    segments.add({std::to_string(i++), std::string(segment_kind(s.kind)) + ((s.flags & kExternal) != 0 ? " (external)" : ""),
+                  number(s.offset), number(s.size), number(s.alignment), hex(s.sha256, 8) + "…"});
   section("Segments", segments);
 }
 
 void print_placement(const ProgramView& view) {
   TextTable table({"instructions", "backend", "predicted us", "bytes in", "bytes out"});
   for (const Placement& p : view.table().placements)
-    table.add({std::to_string(p.first_instruction) + "+" + std::to_string(p.instruction_count), view.string(p.backend), microseconds(static_cast<double>(p.predicted_ns) / 1e3), number(p.bytes_in), number(p.bytes_out)});
+    table.add({std::to_string(p.first_instruction) + "+" + std::to_string(p.instruction_count), view.string(p.backend),
+               microseconds(static_cast<double>(p.predicted_ns) / 1e3), number(p.bytes_in), number(p.bytes_out)});
   section("Placement", table);
   TextTable backends({"backend", "version", "capabilities", "device bytes"});
-  for (const BackendRecord& b : view.table().backends) backends.add({view.string(b.name), view.string(b.version), view.string(b.capabilities), number(b.device_bytes)});
+  for (const BackendRecord& b : view.table().backends)
+    backends.add({view.string(b.name), view.string(b.version), view.string(b.capabilities), number(b.device_bytes)});
   section("Backends", backends);
 }
 
@@ -109,7 +113,8 @@ void print_instructions(const ProgramView& view) {
       std::string& to = k < n.input_count ? in : out;
       to += (to.empty() ? "" : ", ") + view.tensor_name(t.operands[n.operands + k]);
     }
-    table.add({std::to_string(i), view.op_name(n), in, out, view.attrs_text(n), i < t.source_names.size ? view.string(t.source_names[i]) : ""});
+    table.add(
+        {std::to_string(i), view.op_name(n), in, out, view.attrs_text(n), i < t.source_names.size ? view.string(t.source_names[i]) : ""});
   }
   section("Instructions", table);
 }
@@ -123,7 +128,8 @@ void inspect(const InspectSettings& s) {
   const ProgramView view(s.file);
   if (s.json) return print_json(inspect_json(s.file, view, s.ops));
   const ProgramTable& t = view.table();
-  std::printf("%s: %s, format %u.%u, %zu instructions, %zu tensors, %zu golden records\n", s.file.c_str(), bytes_text(view.file_bytes()).c_str(), t.major, t.minor, t.instructions.size, t.tensors.size, t.goldens.size);
+  std::printf("%s: %s, format %u.%u, %zu instructions, %zu tensors, %zu golden records\n", s.file.c_str(),
+              bytes_text(view.file_bytes()).c_str(), t.major, t.minor, t.instructions.size, t.tensors.size, t.goldens.size);
   print_methods(view);
   print_certificate(view);
   print_storage(view);

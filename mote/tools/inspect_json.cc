@@ -14,8 +14,11 @@ Json ios_json(const ProgramView& view, uint32_t first, uint32_t count) {
 Json methods_json(const ProgramView& view) {
   Json all = Json::array();
   for (const Method& m : view.table().methods)
-    all.push_back({{"name", view.string(m.name)}, {"inputs", ios_json(view, m.first_input, m.input_count)}, {"outputs", ios_json(view, m.first_output, m.output_count)},
-                   {"first_instruction", m.first_instruction}, {"instruction_count", m.instruction_count}});
+    all.push_back({{"name", view.string(m.name)},
+                   {"inputs", ios_json(view, m.first_input, m.input_count)},
+                   {"outputs", ios_json(view, m.first_output, m.output_count)},
+                   {"first_instruction", m.first_instruction},
+                   {"instruction_count", m.instruction_count}});
   return all;
 }
 
@@ -23,9 +26,16 @@ Json certificate_json(const ProgramTable& t) {
   const Certificate& c = *t.certificate;
   uint64_t arena = 0;
   for (const Bank& b : t.banks) arena += b.size;
-  return {{"arena_bytes", arena}, {"instance_bytes_32", c.needs.instance_bytes_32}, {"instance_bytes_64", c.needs.instance_bytes_64}, {"scratch_base_bytes", c.needs.scratch_base},
-          {"scratch_per_thread_bytes", c.needs.scratch_per_thread}, {"constant_bytes", c.constant_bytes}, {"macs", c.macs}, {"bytes_moved", c.bytes_moved},
-          {"max_nesting", c.needs.max_nesting}, {"steps_bound", c.needs.steps_bound}};
+  return {{"arena_bytes", arena},
+          {"instance_bytes_32", c.needs.instance_bytes_32},
+          {"instance_bytes_64", c.needs.instance_bytes_64},
+          {"scratch_base_bytes", c.needs.scratch_base},
+          {"scratch_per_thread_bytes", c.needs.scratch_per_thread},
+          {"constant_bytes", c.constant_bytes},
+          {"macs", c.macs},
+          {"bytes_moved", c.bytes_moved},
+          {"max_nesting", c.needs.max_nesting},
+          {"steps_bound", c.needs.steps_bound}};
 }
 
 Json storage_json(const ProgramView& view, bool segments) {
@@ -35,22 +45,35 @@ Json storage_json(const ProgramView& view, bool segments) {
     return all;
   }
   for (const Segment& s : view.table().segments)
-    all.push_back({{"kind", segment_kind(s.kind)}, {"offset", s.offset}, {"bytes", s.size}, {"alignment", s.alignment}, {"external", (s.flags & kExternal) != 0}, {"sha256", hex(s.sha256, 32)}});
+    all.push_back({{"kind", segment_kind(s.kind)},
+                   {"offset", s.offset},
+                   {"bytes", s.size},
+                   {"alignment", s.alignment},
+                   {"external", (s.flags & kExternal) != 0},
+                   {"sha256", hex(s.sha256, 32)}});
   return all;
 }
 
 Json placement_json(const ProgramView& view) {
   Json all = Json::array();
   for (const Placement& p : view.table().placements)
-    all.push_back({{"backend", view.string(p.backend)}, {"first_instruction", p.first_instruction}, {"instruction_count", p.instruction_count}, {"predicted_ns", p.predicted_ns},
-                   {"bytes_in", p.bytes_in}, {"bytes_out", p.bytes_out}});
+    all.push_back({{"backend", view.string(p.backend)},
+                   {"first_instruction", p.first_instruction},
+                   {"instruction_count", p.instruction_count},
+                   {"predicted_ns", p.predicted_ns},
+                   {"bytes_in", p.bytes_in},
+                   {"bytes_out", p.bytes_out}});
   return all;
 }
 
 Json backends_json(const ProgramView& view) {
   Json all = Json::array();
   for (const BackendRecord& b : view.table().backends)
-    all.push_back({{"name", view.string(b.name)}, {"version", view.string(b.version)}, {"capabilities", view.string(b.capabilities)}, {"segment", b.segment}, {"device_bytes", b.device_bytes}});
+    all.push_back({{"name", view.string(b.name)},
+                   {"version", view.string(b.version)},
+                   {"capabilities", view.string(b.capabilities)},
+                   {"segment", b.segment},
+                   {"device_bytes", b.device_bytes}});
   return all;
 }
 
@@ -66,9 +89,14 @@ Json instructions_json(const ProgramView& view) {
   for (uint32_t i = 0; i < t.instructions.size; ++i) {
     const Instruction& n = t.instructions[i];
     Json inputs = Json::array(), outputs = Json::array();
-    for (uint32_t k = 0; k < uint32_t{n.input_count} + n.output_count; ++k) (k < n.input_count ? inputs : outputs).push_back(t.operands[n.operands + k]);
-    all.push_back({{"index", i}, {"op", view.op_name(n)}, {"source", i < t.source_names.size ? view.string(t.source_names[i]) : ""}, {"attributes", view.attrs_text(n)},
-                   {"inputs", inputs}, {"outputs", outputs}});
+    for (uint32_t k = 0; k < uint32_t{n.input_count} + n.output_count; ++k)
+      (k < n.input_count ? inputs : outputs).push_back(t.operands[n.operands + k]);
+    all.push_back({{"index", i},
+                   {"op", view.op_name(n)},
+                   {"source", i < t.source_names.size ? view.string(t.source_names[i]) : ""},
+                   {"attributes", view.attrs_text(n)},
+                   {"inputs", inputs},
+                   {"outputs", outputs}});
   }
   return all;
 }
@@ -79,10 +107,23 @@ Json inspect_json(const std::string& path, const ProgramView& view, bool with_in
   const ProgramTable& t = view.table();
   Json ops = Json::object();
   for (const auto& [name, count] : count_ops(view)) ops[name] = count;
-  Json j = {{"file", path}, {"file_bytes", view.file_bytes()}, {"format", {{"major", t.major}, {"minor", t.minor}}}, {"methods", methods_json(view)},
-            {"certificate", certificate_json(t)}, {"banks", storage_json(view, false)}, {"segments", storage_json(view, true)}, {"placement", placement_json(view)},
-            {"backends", backends_json(view)}, {"policy", view.string(t.policy)}, {"ops", ops}, {"tensor_count", t.tensors.size}, {"instruction_count", t.instructions.size},
-            {"state_count", t.states.size}, {"golden_count", t.goldens.size}, {"metadata", pairs_json(view, t.metadata)}, {"evidence", pairs_json(view, t.evidence)}};
+  Json j = {{"file", path},
+            {"file_bytes", view.file_bytes()},
+            {"format", {{"major", t.major}, {"minor", t.minor}}},
+            {"methods", methods_json(view)},
+            {"certificate", certificate_json(t)},
+            {"banks", storage_json(view, false)},
+            {"segments", storage_json(view, true)},
+            {"placement", placement_json(view)},
+            {"backends", backends_json(view)},
+            {"policy", view.string(t.policy)},
+            {"ops", ops},
+            {"tensor_count", t.tensors.size},
+            {"instruction_count", t.instructions.size},
+            {"state_count", t.states.size},
+            {"golden_count", t.goldens.size},
+            {"metadata", pairs_json(view, t.metadata)},
+            {"evidence", pairs_json(view, t.evidence)}};
   if (with_instructions) j["instructions"] = instructions_json(view);
   return j;
 }

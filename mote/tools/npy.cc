@@ -16,8 +16,8 @@ struct TypeName {
   const char* code;  // without byte order
   DType type;
 };
-constexpr TypeName kTypes[] = {{"f4", DType::f32}, {"f8", DType::f64}, {"f2", DType::f16}, {"V2", DType::bf16}, {"i1", DType::s8},
-                               {"u1", DType::u8},  {"i2", DType::s16}, {"u2", DType::u16}, {"i4", DType::s32},  {"u4", DType::u32},
+constexpr TypeName kTypes[] = {{"f4", DType::f32}, {"f8", DType::f64}, {"f2", DType::f16},    {"V2", DType::bf16}, {"i1", DType::s8},
+                               {"u1", DType::u8},  {"i2", DType::s16}, {"u2", DType::u16},    {"i4", DType::s32},  {"u4", DType::u32},
                                {"i8", DType::s64}, {"u8", DType::u64}, {"b1", DType::boolean}};
 
 // Reads the header: a Python dictionary with exactly the keys descr, fortran_order and shape.
@@ -112,7 +112,8 @@ bool find_type(const std::string& descr, DType* out, bool* swap) {
 }
 
 void swap_bytes(std::vector<uint8_t>& data, size_t width) {
-  for (size_t i = 0; i + width <= data.size(); i += width) std::reverse(data.begin() + static_cast<ptrdiff_t>(i), data.begin() + static_cast<ptrdiff_t>(i + width));
+  for (size_t i = 0; i + width <= data.size(); i += width)
+    std::reverse(data.begin() + static_cast<ptrdiff_t>(i), data.begin() + static_cast<ptrdiff_t>(i + width));
 }
 
 // Column major to row major.
@@ -152,12 +153,15 @@ bool parse_npy(const uint8_t* bytes, size_t size, NpyArray* out, std::string* er
   size_t header = bytes[8] | static_cast<size_t>(bytes[9]) << 8;
   if (version > 1) header |= static_cast<size_t>(bytes[10]) << 16 | static_cast<size_t>(bytes[11]) << 24;
   if (header > kMaxHeader || header > size - prefix)
-    return fail(error, "the .npy header is cut off or too long: expected at most " + std::to_string(std::min(kMaxHeader, size - prefix)) + " bytes, found " + std::to_string(header));
+    return fail(error, "the .npy header is cut off or too long: expected at most " + std::to_string(std::min(kMaxHeader, size - prefix)) +
+                           " bytes, found " + std::to_string(header));
   NpyArray a;
   std::string descr;
   bool fortran = false, swap = false;
-  if (!HeaderParser(reinterpret_cast<const char*>(bytes) + prefix, header).parse(&descr, &fortran, &a.dims)) return fail(error, "the .npy header is malformed");
-  if (!find_type(descr, &a.dtype, &swap)) return fail(error, ".npy element type not supported: expected one of f2 f4 f8 V2 i1 i2 i4 i8 u1 u2 u4 u8 b1, found '" + descr + "'");
+  if (!HeaderParser(reinterpret_cast<const char*>(bytes) + prefix, header).parse(&descr, &fortran, &a.dims))
+    return fail(error, "the .npy header is malformed");
+  if (!find_type(descr, &a.dtype, &swap))
+    return fail(error, ".npy element type not supported: expected one of f2 f4 f8 V2 i1 i2 i4 i8 u1 u2 u4 u8 b1, found '" + descr + "'");
   const size_t width = dtype_bytes(a.dtype);
   size_t total = width;
   const bool empty = std::find(a.dims.begin(), a.dims.end(), 0) != a.dims.end();
@@ -168,7 +172,8 @@ bool parse_npy(const uint8_t* bytes, size_t size, NpyArray* out, std::string* er
   }
   if (empty) total = 0;
   const size_t have = size - prefix - header;
-  if (have < total) return fail(error, "the .npy data is cut off: expected " + std::to_string(total) + " bytes, found " + std::to_string(have));
+  if (have < total)
+    return fail(error, "the .npy data is cut off: expected " + std::to_string(total) + " bytes, found " + std::to_string(have));
   a.data.assign(bytes + prefix + header, bytes + prefix + header + total);
   if (swap) swap_bytes(a.data, width);
   if (fortran && a.dims.size() > 1) a.data = reorder(a.data, a.dims, width);
@@ -185,17 +190,23 @@ std::vector<uint8_t> format_npy(const NpyArray& array) {
   std::string code = "V1";
   for (const TypeName& t : kTypes)
     if (t.type == array.dtype) code = t.code;
-  std::string header = "{'descr': '" + std::string(dtype_bytes(array.dtype) > 1 ? "<" : "|") + code + "', 'fortran_order': False, 'shape': (";
+  std::string header =
+      "{'descr': '" + std::string(dtype_bytes(array.dtype) > 1 ? "<" : "|") + code + "', 'fortran_order': False, 'shape': (";
   for (size_t i = 0; i < array.dims.size(); ++i) header += (i > 0 ? ", " : "") + std::to_string(array.dims[i]);
   header += array.dims.size() == 1 ? ",), }" : "), }";
   while ((10 + header.size() + 1) % 64 != 0) header += ' ';
   header += '\n';
-  std::vector<uint8_t> bytes = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<uint8_t>(header.size()), static_cast<uint8_t>(header.size() >> 8)};
-  bytes.insert(bytes.end(), header.begin(), header.end());
-  bytes.insert(bytes.end(), array.data.begin(), array.data.end());
+  const uint8_t magic[10] = {
+      0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<uint8_t>(header.size()), static_cast<uint8_t>(header.size() >> 8)};
+  std::vector<uint8_t> bytes(sizeof magic + header.size() + array.data.size());
+  std::copy(magic, magic + sizeof magic, bytes.begin());
+  std::copy(header.begin(), header.end(), bytes.begin() + sizeof magic);
+  std::copy(array.data.begin(), array.data.end(), bytes.end() - static_cast<std::ptrdiff_t>(array.data.size()));
   return bytes;
 }
 
-bool write_npy(const std::string& path, const NpyArray& array, std::string* error) { return write_whole_file(path, format_npy(array), error); }
+bool write_npy(const std::string& path, const NpyArray& array, std::string* error) {
+  return write_whole_file(path, format_npy(array), error);
+}
 
 }  // namespace mote::tools

@@ -31,20 +31,31 @@ struct FlagName {
   uint16_t flag;
   const char* name;
 };
-constexpr FlagName kFlags[] = {{kElementwise, "elementwise"}, {kRowRange, "row_range"}, {kDataDependent, "data_dependent"}, {kCommutative, "commutative"},
-                               {kIntegerExact, "integer_exact"}, {kView, "view"}, {kStateUpdate, "state_update"}};
+constexpr FlagName kFlags[] = {{kElementwise, "elementwise"}, {kRowRange, "row_range"},         {kDataDependent, "data_dependent"},
+                               {kCommutative, "commutative"}, {kIntegerExact, "integer_exact"}, {kView, "view"},
+                               {kStateUpdate, "state_update"}};
 
 Json doc_json(const OpDoc& d) {
   Json attrs = Json::array(), flags = Json::array(), types = Json::array();
-  for (const AttrDoc& a : d.attrs) attrs.push_back({{"name", a.name}, {"doc", a.doc}, {"default", attr_to_text(a, d.default_attrs.data())}, {"count", a.count}});
+  for (const AttrDoc& a : d.attrs)
+    attrs.push_back({{"name", a.name}, {"doc", a.doc}, {"default", attr_to_text(a, d.default_attrs.data())}, {"count", a.count}});
   for (const FlagName& f : kFlags)
     if ((d.info.flags_ & f.flag) != 0) flags.push_back(f.name);
   for (uint8_t v = 1; v < kDTypeCount; ++v)
     if ((d.info.types_ >> v & 1) != 0) types.push_back(dtype_name(static_cast<DType>(v)));
   const auto most = [](uint8_t n) { return n == kVariadic ? Json(nullptr) : Json(n); };
-  return {{"id", d.id}, {"name", "mote::" + d.name}, {"summary", d.info.summary_}, {"signature", d.info.signature_}, {"aten", d.info.aten_}, {"onnx", d.info.onnx_},
-          {"inputs", {{"min", d.info.min_in_}, {"max", most(d.info.max_in_)}}}, {"outputs", {{"min", d.info.min_out_}, {"max", most(d.info.max_out_)}}},
-          {"types", types}, {"types_of", types_of(d.info)}, {"flags", flags}, {"attributes", attrs}};
+  return {{"id", d.id},
+          {"name", "mote::" + d.name},
+          {"summary", d.info.summary_},
+          {"signature", d.info.signature_},
+          {"aten", d.info.aten_},
+          {"onnx", d.info.onnx_},
+          {"inputs", {{"min", d.info.min_in_}, {"max", most(d.info.max_in_)}}},
+          {"outputs", {{"min", d.info.min_out_}, {"max", most(d.info.max_out_)}}},
+          {"types", types},
+          {"types_of", types_of(d.info)},
+          {"flags", flags},
+          {"attributes", attrs}};
 }
 
 void print_doc(const OpDoc& d) {
@@ -73,18 +84,23 @@ std::string cell(std::string s) {
 }
 
 void print_markdown() {
-  std::printf("# Operators\n\nMade by `mote ops --markdown`; do not edit. `?` marks an optional operand.\n\n| id | operator | what it does |\n|---|---|---|\n");
-  for (const OpDoc& d : op_docs()) std::printf("| %u | [%s](#%s) | %s |\n", d.id, d.name.c_str(), d.name.c_str(), cell(d.info.summary_).c_str());
+  std::printf(
+      "# Operators\n\nMade by `mote ops --markdown`; do not edit. `?` marks an optional operand.\n\n| id | operator | what it does "
+      "|\n|---|---|---|\n");
+  for (const OpDoc& d : op_docs())
+    std::printf("| %u | [%s](#%s) | %s |\n", d.id, d.name.c_str(), d.name.c_str(), cell(d.info.summary_).c_str());
   for (const OpDoc& d : op_docs()) {
     std::printf("\n## %s\n\n%s\n\n", d.name.c_str(), d.info.summary_);
     if (d.info.signature_[0] != 0) std::printf("- signature: `%s`\n", d.info.signature_);
-    std::printf("- inputs: %s, outputs: %s\n", count_text(d.info.min_in_, d.info.max_in_).c_str(), count_text(d.info.min_out_, d.info.max_out_).c_str());
+    std::printf("- inputs: %s, outputs: %s\n", count_text(d.info.min_in_, d.info.max_in_).c_str(),
+                count_text(d.info.min_out_, d.info.max_out_).c_str());
     if (d.info.types_ != 0) std::printf("- types of %s: %s\n", types_of(d.info).c_str(), types_text(d.info.types_).c_str());
     if (d.info.aten_[0] != 0) std::printf("- ATen: `%s`\n", d.info.aten_);
     if (d.info.onnx_[0] != 0) std::printf("- ONNX: %s\n", d.info.onnx_);
     if (d.attrs.empty()) continue;
     std::printf("\n| attribute | default | meaning |\n|---|---|---|\n");
-    for (const AttrDoc& a : d.attrs) std::printf("| `%s` | `%s` | %s |\n", a.name.c_str(), attr_to_text(a, d.default_attrs.data()).c_str(), cell(a.doc).c_str());
+    for (const AttrDoc& a : d.attrs)
+      std::printf("| `%s` | `%s` | %s |\n", a.name.c_str(), attr_to_text(a, d.default_attrs.data()).c_str(), cell(a.doc).c_str());
   }
 }
 
@@ -102,7 +118,9 @@ void ops(const OpsSettings& s) {
     return;
   }
   const OpDoc* doc = find_op_doc(s.name);
-  if (doc == nullptr) throw Failure("no such operator: expected one that 'mote ops' lists, found '" + s.name + "'", Status(Status::kNotFound, Why::kUnknownOp).bits());
+  if (doc == nullptr)
+    throw Failure("no such operator: expected one that 'mote ops' lists, found '" + s.name + "'",
+                  Status(Status::kNotFound, Why::kUnknownOp).bits());
   if (s.json) print_json(doc_json(*doc));
   else print_doc(*doc);
 }

@@ -9,7 +9,8 @@
 namespace mote::tools {
 
 ProgramView::ProgramView(const std::string& path) {
-  if (const Status s = MappedFile::open(path.c_str(), &file_); !s.ok()) throw Failure(path + ": cannot open the program: " + why_text(s.why()), s.bits());
+  if (const Status s = MappedFile::open(path.c_str(), &file_); !s.ok())
+    throw Failure(path + ": cannot open the program: " + why_text(s.why()), s.bits());
   Diagnostic d;
   const Status s = read_table(file_.bytes(), file_.bytes().size, &table_, &d);
   if (s.ok()) return;

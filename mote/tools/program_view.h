@@ -17,9 +17,9 @@ class ProgramView {
   const ProgramTable& table() const { return table_; }
   uint64_t file_bytes() const { return file_.bytes().size; }
   const char* string(uint32_t offset) const { return table_.string(offset); }
-  std::string op_name(const Instruction& n) const;      // "mote::relu", "loop"
-  std::string tensor_name(int32_t tensor) const;        // an input's or output's name, or "%17"; "-" when absent
-  std::string attrs_text(const Instruction& n) const;   // "axis=-1 stride=[1, 1]", "" when there are none or the operator is unknown
+  std::string op_name(const Instruction& n) const;     // "mote::relu", "loop"
+  std::string tensor_name(int32_t tensor) const;       // an input's or output's name, or "%17"; "-" when absent
+  std::string attrs_text(const Instruction& n) const;  // "axis=-1 stride=[1, 1]", "" when there are none or the operator is unknown
 
  private:
   MappedFile file_;

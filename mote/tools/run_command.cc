@@ -39,7 +39,8 @@ std::string names_of(const std::vector<TensorSpec>& specs) {
   return s.empty() ? "none" : s;
 }
 
-void set_image(Session& session, uint32_t method, const RunSettings& settings, const std::vector<TensorSpec>& specs, std::vector<bool>* given) {
+void set_image(Session& session, uint32_t method, const RunSettings& settings, const std::vector<TensorSpec>& specs,
+               std::vector<bool>* given) {
   const ImagePlan plan = plan_image(session, specs);
   session.set_input(method, plan.input, load_image(settings.image, plan));
   (*given)[plan.input] = true;
@@ -62,7 +63,9 @@ void set_inputs(Session& session, uint32_t method, const RunSettings& settings) 
     given[index] = true;
   }
   for (size_t i = 0; i < specs.size(); ++i)
-    if (!given[i]) throw Failure(session.path() + ": input '" + specs[i].name + "' is missing: expected --input " + specs[i].name + "=FILE.npy, " + type_text(specs[i]) + ", found nothing");
+    if (!given[i])
+      throw Failure(session.path() + ": input '" + specs[i].name + "' is missing: expected --input " + specs[i].name + "=FILE.npy, " +
+                    type_text(specs[i]) + ", found nothing");
 }
 
 struct Best {
@@ -105,7 +108,8 @@ std::string preview(const NpyArray& array) {
   return s + (v.size() > kShown ? " …" : "");
 }
 
-void save_outputs(const std::string& folder, const std::vector<TensorSpec>& specs, const std::vector<NpyArray>& outputs, std::vector<std::string>* paths) {
+void save_outputs(const std::string& folder, const std::vector<TensorSpec>& specs, const std::vector<NpyArray>& outputs,
+                  std::vector<std::string>* paths) {
   std::error_code ec;
   std::filesystem::create_directories(folder, ec);
   if (ec) throw Failure(folder + ": the folder cannot be created: " + ec.message());
@@ -124,16 +128,18 @@ Json output_json(const TensorSpec& spec, const NpyArray& array, const RunSetting
   if (v.size() <= 1024) j["values"] = v;
   if (settings.top > 0) {
     Json top = Json::array();
-    for (const Best& b : top_of(array, spec, settings.top)) top.push_back({{"index", b.index}, {"label", label(labels, b.index)}, {"score", b.score}});
+    for (const Best& b : top_of(array, spec, settings.top))
+      top.push_back({{"index", b.index}, {"label", label(labels, b.index)}, {"score", b.score}});
     j["top"] = top;
   }
   return j;
 }
 
-void print_text(const std::vector<TensorSpec>& specs, const std::vector<NpyArray>& outputs, const RunSettings& settings, const std::vector<std::string>& labels,
-                const std::vector<std::string>& paths) {
+void print_text(const std::vector<TensorSpec>& specs, const std::vector<NpyArray>& outputs, const RunSettings& settings,
+                const std::vector<std::string>& labels, const std::vector<std::string>& paths) {
   for (size_t i = 0; i < specs.size(); ++i) {
-    std::printf("%s: %s%s%s\n", specs[i].name.c_str(), type_text(outputs[i].dtype, outputs[i].dims).c_str(), paths.empty() ? "" : " -> ", paths.empty() ? "" : paths[i].c_str());
+    std::printf("%s: %s%s%s\n", specs[i].name.c_str(), type_text(outputs[i].dtype, outputs[i].dims).c_str(), paths.empty() ? "" : " -> ",
+                paths.empty() ? "" : paths[i].c_str());
     if (settings.top == 0) {
       if (paths.empty()) std::printf("  %s\n", preview(outputs[i]).c_str());
       continue;
@@ -164,7 +170,10 @@ void run(const RunSettings& settings) {
   if (!settings.output.empty()) save_outputs(settings.output, specs, outputs, &paths);
   const std::vector<std::string> labels = labels_of(session);
   if (!settings.json) return print_text(specs, outputs, settings, labels, paths);
-  Json j = {{"file", settings.file}, {"method", mote_program_method_name(session.program(), method)}, {"run_us", run_us}, {"outputs", Json::array()}};
+  Json j = {{"file", settings.file},
+            {"method", mote_program_method_name(session.program(), method)},
+            {"run_us", run_us},
+            {"outputs", Json::array()}};
   for (size_t i = 0; i < specs.size(); ++i) {
     Json o = output_json(specs[i], outputs[i], settings, labels);
     if (!paths.empty()) o["path"] = paths[i];
@@ -179,7 +188,8 @@ void add_run(CLI::App& app, Context& context) {
   auto s = std::make_shared<RunSettings>();
   CLI::App* c = app.add_subcommand("run", "Run a program on inputs from .npy files or an image");
   c->add_option("FILE", s->file, "program (.mote)")->required();
-  c->add_option("--input,-i", s->inputs, "an input, NAME=FILE.npy; once for each; NAME may be left out when there is one")->allow_extra_args(false);
+  c->add_option("--input,-i", s->inputs, "an input, NAME=FILE.npy; once for each; NAME may be left out when there is one")
+      ->allow_extra_args(false);
   c->add_option("--output,-o", s->output, "folder for one NAME.npy per output");
   c->add_option("--image", s->image, "JPEG or PNG for the image input, prepared as the program's metadata says");
   c->add_option("--top", s->top, "show the K largest values of each output, with labels")->check(CLI::PositiveNumber);

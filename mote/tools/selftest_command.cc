@@ -32,7 +32,8 @@ std::vector<Outcome> run_examples(Session& session) {
     session.run(e.method);
     const std::vector<TensorSpec> specs = session.specs(e.method, true);
     for (const GoldenTensor& t : e.outputs)
-      all.push_back({mote_program_method_name(session.program(), e.method), specs[t.index].name, e.example, t.tolerance, compare(session.output(e.method, t.index), t)});
+      all.push_back({mote_program_method_name(session.program(), e.method), specs[t.index].name, e.example, t.tolerance,
+                     compare(session.output(e.method, t.index), t)});
   }
   return all;
 }
@@ -47,8 +48,11 @@ void print_text(const SelftestSettings& s, const std::vector<Outcome>& outcomes,
   TextTable table({"method", "example", "output", "largest error", "allowed", "result"});
   for (const Outcome& o : outcomes) {
     const Comparison& c = o.comparison;
-    table.add({o.method, std::to_string(o.example), o.output, c.same_type ? real(c.largest_error) : "-", o.tolerance == 0 ? "same bits" : real(c.allowed),
-               c.passed ? "ok" : c.same_type ? "WRONG" : "WRONG SHAPE"});
+    table.add({o.method, std::to_string(o.example), o.output, c.same_type ? real(c.largest_error) : "-",
+               o.tolerance == 0 ? "same bits" : real(c.allowed),
+               c.passed      ? "ok"
+               : c.same_type ? "WRONG"
+                             : "WRONG SHAPE"});
   }
   std::printf("%s", table.text().c_str());
   std::printf("%s: %zu of %zu outputs as expected\n", s.file.c_str(), outcomes.size() - failed, outcomes.size());
@@ -58,15 +62,23 @@ void print_results(const SelftestSettings& s, const std::vector<Outcome>& outcom
   Json results = Json::array();
   for (const Outcome& o : outcomes) {
     const Comparison& c = o.comparison;
-    results.push_back({{"method", o.method}, {"example", o.example}, {"output", o.output}, {"tolerance", o.tolerance}, {"same_type", c.same_type},
-                       {"largest_error", c.largest_error}, {"largest_expected", c.largest_expected}, {"allowed_error", c.allowed}, {"passed", c.passed}});
+    results.push_back({{"method", o.method},
+                       {"example", o.example},
+                       {"output", o.output},
+                       {"tolerance", o.tolerance},
+                       {"same_type", c.same_type},
+                       {"largest_error", c.largest_error},
+                       {"largest_expected", c.largest_expected},
+                       {"allowed_error", c.allowed},
+                       {"passed", c.passed}});
   }
   print_json({{"file", s.file}, {"passed", failed == 0}, {"failed", failed}, {"outputs", outcomes.size()}, {"results", results}});
 }
 
 int selftest(const SelftestSettings& s) {
   Session session(s.file, {s.weights, false});
-  if (mote_program_golden_count(session.program()) == 0) throw Failure(s.file + ": the program has no golden data: expected at least one example, found none");
+  if (mote_program_golden_count(session.program()) == 0)
+    throw Failure(s.file + ": the program has no golden data: expected at least one example, found none");
   const std::vector<Outcome> outcomes = run_examples(session);
   size_t failed = 0;
   for (const Outcome& o : outcomes) failed += !o.comparison.passed;

@@ -64,12 +64,14 @@ void Session::own_io(uint32_t method) { check(mote_instance_own_io(instance(), m
 void Session::set_input(uint32_t method, uint32_t index, const NpyArray& array) {
   const TensorSpec spec = specs(method, false)[index];
   if (!shape_fits(spec, array))
-    throw Failure(path_ + ": input '" + spec.name + "' does not fit: expected " + type_text(spec) + ", found " + type_text(array.dtype, array.dims));
+    throw Failure(path_ + ": input '" + spec.name + "' does not fit: expected " + type_text(spec) + ", found " +
+                  type_text(array.dtype, array.dims));
   set_input(method, index, std::vector<int32_t>(array.dims.begin(), array.dims.end()), array.data.data(), array.data.size());
 }
 
 void Session::set_input(uint32_t method, uint32_t index, const std::vector<int32_t>& dims, const void* data, uint64_t bytes) {
-  check(mote_instance_set_input_dims(instance(), method, index, dims.data(), static_cast<uint32_t>(dims.size()), error_.get()), error_.get());
+  check(mote_instance_set_input_dims(instance(), method, index, dims.data(), static_cast<uint32_t>(dims.size()), error_.get()),
+        error_.get());
   check(mote_instance_set_input(instance(), method, index, data, bytes, error_.get()), error_.get());
 }
 

@@ -11,9 +11,7 @@ size_t width_of(const std::string& s) {
   return static_cast<size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-bool is_number(const std::string& s) {
-  return !s.empty() && s.find_first_not_of("0123456789.,-+e%x") == std::string::npos;
-}
+bool is_number(const std::string& s) { return !s.empty() && s.find_first_not_of("0123456789.,-+e%x") == std::string::npos; }
 
 void append_padded(std::string* line, const std::string& word, size_t width, bool right) {
   const std::string pad(width - std::min(width, width_of(word)), ' ');

@@ -76,7 +76,8 @@ void fill_random(DType dtype, std::mt19937& random, std::vector<uint8_t>* data) 
 }
 
 std::string type_text(const TensorSpec& spec) {
-  return shape_text(static_cast<DType>(spec.dtype), spec.dims, [&](size_t i) { return ((spec.dynamic >> i & 1) != 0 ? "<=" : "") + std::to_string(spec.dims[i]); });
+  return shape_text(static_cast<DType>(spec.dtype), spec.dims,
+                    [&](size_t i) { return ((spec.dynamic >> i & 1) != 0 ? "<=" : "") + std::to_string(spec.dims[i]); });
 }
 
 std::string type_text(DType dtype, const std::vector<int64_t>& dims) {

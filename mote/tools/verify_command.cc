@@ -18,10 +18,15 @@ void verify(const VerifySettings& s) {
   c.struct_size = sizeof c;
   (void)mote_program_certificate(session.program(), &c);
   if (s.json) {
-    print_json({{"file", s.file}, {"ok", true}, {"full", s.full}, {"file_bytes", mote_program_file_bytes(session.program())}, {"instructions", mote_program_instruction_count(session.program())}});
+    print_json({{"file", s.file},
+                {"ok", true},
+                {"full", s.full},
+                {"file_bytes", mote_program_file_bytes(session.program())},
+                {"instructions", mote_program_instruction_count(session.program())}});
     return;
   }
-  std::printf("%s: ok: %s, %s instructions, %s\n", s.file.c_str(), bytes_text(mote_program_file_bytes(session.program())).c_str(), number(mote_program_instruction_count(session.program())).c_str(),
+  std::printf("%s: ok: %s, %s instructions, %s\n", s.file.c_str(), bytes_text(mote_program_file_bytes(session.program())).c_str(),
+              number(mote_program_instruction_count(session.program())).c_str(),
               s.full ? "every segment has the digest the table states" : "structure and meaning verified (--full: digests too)");
 }
 

@@ -10,9 +10,13 @@ namespace mote::fuzz {
 class Dice {
  public:
   explicit Dice(uint64_t seed) : state_(seed * 2 + 1) { raw(); }
-  Dice(const uint8_t* data, size_t size) : data_(data), left_(size) {
-    for (size_t i = 0; i < size; ++i) state_ = (state_ ^ data[i]) * 0x100000001b3u;
-    raw();
+  Dice(const uint8_t* data, size_t size) : data_(data), left_(size), state_(digest(data, size)) { raw(); }
+
+  // A number that depends on every byte.
+  static uint64_t digest(const uint8_t* data, size_t size) {
+    uint64_t h = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; ++i) h = (h ^ data[i]) * 0x100000001b3u;
+    return h;
   }
 
   // 0 .. n-1; 0 when n is 0.
@@ -24,7 +28,11 @@ class Dice {
     --left_;
     return *data_++;
   }
-  uint32_t word() { return left_ == 0 ? raw() : static_cast<uint32_t>(byte()) << 24 | static_cast<uint32_t>(byte()) << 16 | static_cast<uint32_t>(byte()) << 8 | byte(); }
+  uint32_t word() {
+    return left_ == 0
+               ? raw()
+               : static_cast<uint32_t>(byte()) << 24 | static_cast<uint32_t>(byte()) << 16 | static_cast<uint32_t>(byte()) << 8 | byte();
+  }
   // Bits that are not worth a fuzzer's attention: always from the generator.
   uint32_t raw() {
     state_ = state_ * 6364136223846793005u + 1442695040888963407u;
@@ -35,7 +43,7 @@ class Dice {
  private:
   const uint8_t* data_ = nullptr;
   size_t left_ = 0;
-  uint64_t state_ = 0xcbf29ce484222325u;
+  uint64_t state_;
 };
 
 }  // namespace mote::fuzz

@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
     ProgramShape shape;
     shape.first_op = static_cast<int>(static_cast<size_t>(i) % ops);
     shape.max_ops = i % 3 == 0 ? 1 : 4;
+    shape.tries = 4000;
     mote::emit::FileBytes file;
     std::string error;
     if (!make_program(dice, shape, &file, &error)) {
@@ -53,6 +54,7 @@ int main(int argc, char** argv) {
     if (ran[op.doc->id] == 0) std::printf("never ran: %s\n", op.doc->name.c_str());
   }
   for (const auto& [why, n] : refusals) std::printf("%5d x not made: %s\n", n, why.c_str());
-  std::printf("%d written (%zu bytes), %d opened, %d ran to their end, %d of %zu operators ran\n", written, bytes, opened, finished, covered, ops);
+  std::printf("%d written (%zu bytes), %d opened, %d ran to their end, %d of %zu operators ran\n", written, bytes, opened, finished,
+              covered, ops);
   return 0;
 }

@@ -24,7 +24,8 @@ struct Records {
   size_t field_count;
 };
 
-constexpr Field kTensorFields[] = {{0, 8}, {8, 4}, {12, 4}, {16, 4}, {20, 4}, {24, 4}, {40, 4}, {44, 4}, {48, 4}, {52, 4}, {56, 4}, {72, 1}, {73, 1}, {74, 1}, {75, 1}, {76, 1}, {77, 1}, {78, 2}};
+constexpr Field kTensorFields[] = {{0, 8},  {8, 4},  {12, 4}, {16, 4}, {20, 4}, {24, 4}, {40, 4}, {44, 4}, {48, 4},
+                                   {52, 4}, {56, 4}, {72, 1}, {73, 1}, {74, 1}, {75, 1}, {76, 1}, {77, 1}, {78, 2}};
 constexpr Field kInstructionFields[] = {{0, 2}, {2, 2}, {4, 4}, {8, 4}, {12, 2}, {14, 2}};
 constexpr Field kMethodFields[] = {{0, 4}, {4, 4}, {8, 4}, {12, 4}, {16, 4}, {20, 4}, {24, 4}};
 constexpr Field kTwoWords[] = {{0, 4}, {4, 4}};
@@ -53,12 +54,32 @@ class Mutator {
  public:
   Mutator(const ProgramTable& t, ByteSpan constants, Dice& dice) : dice_(dice) {
     // What is mutated most stands more than once.
-    lists_ = {records(t.tensors, kTensorFields), records(t.tensors, kTensorFields), records(t.tensors, kTensorFields), records(t.instructions, kInstructionFields),
-              records(t.instructions, kInstructionFields), records(t.operands, kWord), records(t.operands, kWord), records(t.attrs, kByte), records(t.attrs, kByte), attr_words(t),
-              attr_words(t), records(t.steps, kThreeWords), records(t.methods, kMethodFields), records(t.ios, kTwoWords), records(t.states, kTwoWords), records(t.banks, kBankFields),
-              records(t.segments, kSegmentFields), records(t.op_names, kTwoWords), records(t.source_names, kWord), records(t.backends, kBackendFields),
-              records(t.placements, kPlacementFields), records(t.goldens, kGoldenFields), records(t.quants, kThreeWords), records(t.metadata, kTwoWords),
-              records(t.evidence, kTwoWords), records(t.strings, kByte)};
+    lists_ = {records(t.tensors, kTensorFields),
+              records(t.tensors, kTensorFields),
+              records(t.tensors, kTensorFields),
+              records(t.instructions, kInstructionFields),
+              records(t.instructions, kInstructionFields),
+              records(t.operands, kWord),
+              records(t.operands, kWord),
+              records(t.attrs, kByte),
+              records(t.attrs, kByte),
+              attr_words(t),
+              attr_words(t),
+              records(t.steps, kThreeWords),
+              records(t.methods, kMethodFields),
+              records(t.ios, kTwoWords),
+              records(t.states, kTwoWords),
+              records(t.banks, kBankFields),
+              records(t.segments, kSegmentFields),
+              records(t.op_names, kTwoWords),
+              records(t.source_names, kWord),
+              records(t.backends, kBackendFields),
+              records(t.placements, kPlacementFields),
+              records(t.goldens, kGoldenFields),
+              records(t.quants, kThreeWords),
+              records(t.metadata, kTwoWords),
+              records(t.evidence, kTwoWords),
+              records(t.strings, kByte)};
     if (t.certificate != nullptr) lists_.push_back(records(Span<const Certificate>(t.certificate, 1), kCertificateFields));
     lists_.push_back(records(Span<const uint8_t>(constants), kByte));
     lists_.push_back(records(Span<const uint8_t>(constants), kByte));
@@ -83,13 +104,15 @@ class Mutator {
   static Records attr_words(const ProgramTable& t) { return {const_cast<uint8_t*>(t.attrs.data), t.attrs.size / 4, 4, kWord, 1}; }
 
   uint64_t changed(uint64_t v, uint64_t elsewhere) {
-    static constexpr uint64_t kValues[] = {0, 1, 2, 3, 4, 8, 15, 16, 255, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0xffffffffffffffff, 0xff01, 0xff02, 0xff03, 0xff04, 0x40000000, 0x10000};
+    static constexpr uint64_t kValues[] = {0,      1,      2,      3,          4,          8,          15,
+                                           16,     255,    0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0xffffffffffffffff,
+                                           0xff01, 0xff02, 0xff03, 0xff04,     0x40000000, 0x10000};
     switch (dice_.below(8)) {
       case 0: return v + 1;
       case 1: return v - 1;
       case 2: return elsewhere;
       case 3: return kValues[dice_.below(std::size(kValues))];
-      case 4: return v ^ uint64_t{1} << dice_.below(32);
+      case 4: return v ^ uint64_t { 1 } << dice_.below(32);
       case 5: return dice_.below(200);
       case 6: return v * 2;
       default: return dice_.below(8);

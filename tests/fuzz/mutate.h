@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tests/fuzz/dice.h"
 #include "mote/core/span.h"
+#include "tests/fuzz/dice.h"
 
 namespace mote::fuzz {
 

@@ -32,7 +32,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace mote::fuzz;
   ++tally.executions;
-  Dice dice(size);
+  Dice dice(Dice::digest(data, size));
   UntrustedLimits limits;
   limits.memory_bytes = 1u << 20;
   tally.count(run_untrusted({data, size}, dice, limits));

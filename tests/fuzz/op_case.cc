@@ -1,12 +1,12 @@
 #include "tests/fuzz/op_case.h"
 
-#include <cmath>
 #include <cstring>
 
 #include "mote/core/layout.h"
 #include "mote/format/reader.h"
 #include "mote/ops/op_table.h"
 #include "mote/runtime/verify.h"
+#include "tests/fuzz/values.h"
 
 namespace mote::fuzz {
 namespace {
@@ -17,31 +17,6 @@ constexpr int32_t kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 16, 0};
 template <class T>
 void put(uint8_t* at, T value) {
   std::memcpy(at, &value, sizeof value);
-}
-
-double plausible_number(bool extremes, Dice& dice) {
-  static constexpr double kSpecial[] = {0, -0.0, 1, -1, 0.5, 1e-40, 3.4e38, -3.4e38, 1e300, HUGE_VAL, -HUGE_VAL, NAN, 65504, 70000, 255, -128, 4294967296.0};
-  if (extremes) return kSpecial[dice.raw() % std::size(kSpecial)];
-  return (static_cast<int32_t>(dice.raw() % 4001) - 2000) / 500.0;
-}
-
-int64_t plausible_integer(bool extremes, Dice& dice) {
-  static constexpr int64_t kSpecial[] = {0, 1, -1, 127, -128, 255, 32767, -32768, 0x7fffffff, -0x7fffffff - 1, 0x7fffffffffffffff, -0x7fffffffffffffff - 1, 1 << 20, 64};
-  if (extremes) return kSpecial[dice.raw() % std::size(kSpecial)];
-  return static_cast<int64_t>(dice.raw() % 8) - 2;
-}
-
-void put_value(DType type, uint8_t* at, bool extremes, Dice& dice) {
-  switch (type) {
-    case DType::f32: return put(at, static_cast<float>(plausible_number(extremes, dice)));
-    case DType::f64: return put(at, plausible_number(extremes, dice));
-    case DType::f16: return put(at, f16(static_cast<float>(plausible_number(extremes, dice))));
-    case DType::bf16: return put(at, bf16(static_cast<float>(plausible_number(extremes, dice))));
-    case DType::boolean: return put(at, extremes ? static_cast<uint8_t>(dice.raw()) : static_cast<uint8_t>(dice.raw() % 2));
-    default: break;
-  }
-  const int64_t v = plausible_integer(extremes, dice);
-  std::memcpy(at, &v, dtype_bytes(type));  // little-endian hosts: the low bytes
 }
 
 void set_shape(TensorDesc& d, DType type, int rank, const int32_t* dims) {
@@ -79,7 +54,7 @@ class CaseMaker {
 
   bool run(int tries) {
     for (int t = 0; t < tries; ++t) {
-      if (t % 80 == 0) start();
+      if (t % 200 == 0) start();
       Diagnostic d;
       for (Operand& o : c_.inputs) refresh(o);
       const Status status = infer_case(c_, false, &d);
@@ -171,31 +146,35 @@ class CaseMaker {
       case 1: o->constant = !o->constant; break;
       case 2: random_dims(*o, random_type(dice_.chance(50) ? mask_of(type_) : 0xfffeu, dice_), o->desc.rank); break;
       case 3: random_dims(*o, o->desc.dtype, dice_.between(0, 6)); break;
-      case 4: o->desc.layout = static_cast<Layout>(dice_.below(5)); o->constant = true; set_shape(o->desc, o->desc.dtype, o->desc.rank, o->desc.dims); break;
-      case 5: c_.outputs.resize(static_cast<size_t>(dice_.between(op_.def->min_out, op_.def->max_out == kVariadic ? 4 : op_.def->max_out))); break;
+      case 4:
+        o->desc.layout = static_cast<Layout>(dice_.below(5));
+        o->constant = true;
+        set_shape(o->desc, o->desc.dtype, o->desc.rank, o->desc.dims);
+        break;
+      case 5:
+        c_.outputs.resize(static_cast<size_t>(dice_.between(op_.def->min_out, op_.def->max_out == kVariadic ? 4 : op_.def->max_out)));
+        break;
       default: random_dims(*o, o->desc.dtype, o->desc.rank); break;
     }
   }
 
   // Uses what the operator said.
   void repair(const Diagnostic& d) {
-    const bool small = d.expected >= 0 && d.expected <= 64;
-    if (d.status.ok() || dice_.chance(15)) return change_something();
+    const bool small = d.expected >= 0 && d.expected <= kMaxElements;
+    if (d.status.ok() || dice_.chance(8)) return change_something();
     switch (d.status.why()) {
       case Why::kInputMissing:
-        if (d.expected >= 0 && d.expected < static_cast<int64_t>(c_.inputs.size())) c_.inputs[static_cast<size_t>(d.expected)].present = true;
+        if (d.expected >= 0 && d.expected < static_cast<int64_t>(c_.inputs.size()))
+          c_.inputs[static_cast<size_t>(d.expected)].present = true;
         return;
-      case Why::kDType:
-        return retype(static_cast<DTypeMask>(d.expected), d.found);
-      case Why::kDTypeMismatch:
-        return retype(d.expected > 0 && d.expected < kDTypeCount ? 1u << d.expected : mask_of(type_), d.found);
+      case Why::kDType: return retype(static_cast<DTypeMask>(d.expected), d.found);
+      case Why::kDTypeMismatch: return retype(d.expected > 0 && d.expected < kDTypeCount ? 1u << d.expected : mask_of(type_), d.found);
       case Why::kRank:
         return d.expected >= 0 && d.expected <= kMaxRank ? rerank(static_cast<int>(d.expected), d.found) : change_something();
       case Why::kDimMismatch:
       case Why::kBroadcast:
       case Why::kElementCount:
-      case Why::kGroups:
-        return small ? resize(static_cast<int32_t>(d.expected), d.found) : change_something();
+      case Why::kGroups: return small ? resize(static_cast<int32_t>(d.expected), d.found) : change_something();
       case Why::kNotStatic:
         for (Operand& o : c_.inputs) o.constant |= dice_.chance(50);
         return;
@@ -207,15 +186,15 @@ class CaseMaker {
         return;
       case Why::kAxis:
       case Why::kAttribute:
-      case Why::kWindow:
-        return dice_.chance(70) ? change_attr() : change_something();
-      default:
-        return change_something();
+      case Why::kWindow: return dice_.chance(70) ? change_attr() : change_something();
+      default: return change_something();
     }
   }
 
+  // Operators compare later inputs with earlier ones, so the repairs below change the last that fits.
   void retype(DTypeMask mask, int64_t found) {
-    for (Operand& o : c_.inputs) {
+    for (size_t i = c_.inputs.size(); i-- > 0;) {
+      Operand& o = c_.inputs[i];
       if (static_cast<int64_t>(o.desc.dtype) != found || dice_.chance(40)) continue;
       set_shape(o.desc, random_type(mask, dice_), o.desc.rank, o.desc.dims);
       return;
@@ -224,7 +203,8 @@ class CaseMaker {
   }
 
   void rerank(int rank, int64_t found) {
-    for (Operand& o : c_.inputs) {
+    for (size_t i = c_.inputs.size(); i-- > 0;) {
+      Operand& o = c_.inputs[i];
       if (o.desc.rank != found || dice_.chance(40)) continue;
       return random_dims(o, o.desc.dtype, rank);
     }
@@ -232,7 +212,8 @@ class CaseMaker {
   }
 
   void resize(int32_t expected, int64_t found) {
-    for (Operand& o : c_.inputs) {
+    for (size_t k = c_.inputs.size(); k-- > 0;) {
+      Operand& o = c_.inputs[k];
       for (int i = 0; i < o.desc.rank; ++i) {
         if (o.desc.dims[i] != found || dice_.chance(40)) continue;
         o.desc.dims[i] = expected;
@@ -263,16 +244,6 @@ const std::vector<KnownOp>& known_ops() {
 }
 
 size_t operand_bytes(const TensorDesc& desc) { return static_cast<size_t>(extent_bytes(desc)); }
-
-void fill_values(DType type, uint8_t* data, size_t bytes, Dice& dice) {
-  const uint32_t mode = dice.below(8);
-  if (mode == 0 || dtype_bits(type) < 8) {
-    for (size_t i = 0; i < bytes; ++i) data[i] = static_cast<uint8_t>(dice.raw());
-    return;
-  }
-  const uint32_t width = dtype_bytes(type);
-  for (size_t i = 0; i + width <= bytes; i += width) put_value(type, data + i, mode == 1 || (mode == 2 && dice.raw() % 8 == 0), dice);
-}
 
 Status infer_case(OpCase& c, bool all_known, Diagnostic* diagnostic) {
   Tensor tensors[kMaxOperands];

@@ -36,9 +36,6 @@ const std::vector<KnownOp>& known_ops();
 // Finds a case within a number of tries; false when none was accepted.
 bool make_case(const KnownOp& op, Dice& dice, OpCase* out, int tries = 400);
 
-// Plausible values for an element type: small numbers mostly, extremes and NaN sometimes.
-void fill_values(DType type, uint8_t* data, size_t bytes, Dice& dice);
-
 // Asks the operator. With `all_known` the values of every input can be read, as while running.
 Status infer_case(OpCase& c, bool all_known, Diagnostic* diagnostic);
 

@@ -71,7 +71,8 @@ class CaseRun {
     if (d.rank < 2 || d.layout != Layout::kPlain || dtype_bits(d.dtype) < 8) return;
     const int from = dice_.between(0, d.rank - 2);
     const int32_t gap = static_cast<int32_t>(dtype_bytes(d.dtype)) * dice_.between(1, 3);
-    for (int i = from; i >= 0; --i) d.strides[i] = i == from ? d.strides[i] + gap : d.strides[i + 1] * (d.dims[i + 1] > 0 ? d.dims[i + 1] : 1);
+    for (int i = from; i >= 0; --i)
+      d.strides[i] = i == from ? d.strides[i] + gap : d.strides[i + 1] * (d.dims[i + 1] > 0 ? d.dims[i + 1] : 1);
   }
 
   void place_input(size_t i, bool gaps) {
@@ -91,9 +92,11 @@ class CaseRun {
     d.dtype = case_.outputs[o].dtype;
     d.rank = case_.outputs[o].rank;
     d.storage = Storage::kArena;
+    int32_t room = 4096;  // elements
     for (int i = 0; i < d.rank; ++i) {
       const int32_t size = case_.outputs[o].dims[i];
-      d.dims[i] = size == kDimUnknown ? dice_.between(0, 12) : size;
+      d.dims[i] = size == kDimUnknown ? dice_.between(0, room < 12 ? room : 12) : size;
+      room = d.dims[i] > 0 ? room / d.dims[i] : room;
       if (dynamic_) d.dynamic = static_cast<uint8_t>(d.dynamic | 1 << i);
     }
     set_dense_strides(d);
@@ -105,7 +108,9 @@ class CaseRun {
     for (size_t k = 0; k < tensors_.size(); ++k) {
       TensorDesc& d = descs_[k];
       const bool fits = k >= inputs_ || k == 0 || ((case_.def->flags & kElementwise) != 0 && d.rank == descs_[inputs_].rank);
-      if (operands_[k] < 0 || !fits || d.rank < 3 || d.storage != Storage::kArena || d.layout != Layout::kPlain || dtype_bits(d.dtype) < 8 || dice_.chance(40)) continue;
+      if (operands_[k] < 0 || !fits || d.rank < 3 || d.storage != Storage::kArena || d.layout != Layout::kPlain ||
+          dtype_bits(d.dtype) < 8 || dice_.chance(40))
+        continue;
       set_dense_strides(d);
       d.ring_rows = static_cast<uint16_t>(dice_.between(1, 4));
       d.strides[0] = d.strides[1] * d.ring_rows;
@@ -113,7 +118,8 @@ class CaseRun {
   }
 
   void allocate() {
-    const bool in_place = (case_.def->flags & kElementwise) != 0 && !dynamic_ && inputs_ > 0 && operands_[0] >= 0 && dice_.chance(20) && same_place(descs_[0], descs_[inputs_]);
+    const bool in_place = (case_.def->flags & kElementwise) != 0 && !dynamic_ && inputs_ > 0 && operands_[0] >= 0 && dice_.chance(20) &&
+                          same_place(descs_[0], descs_[inputs_]);
     blocks_.reserve(tensors_.size() + 2);
     for (size_t k = 0; k < tensors_.size(); ++k) {
       tensors_[k].desc = &descs_[k];
@@ -131,7 +137,8 @@ class CaseRun {
   }
 
   static bool same_place(const TensorDesc& a, const TensorDesc& b) {
-    return a.dtype == b.dtype && same_shape(a, b) && a.storage == Storage::kArena && std::memcmp(a.strides, b.strides, sizeof a.strides) == 0 && a.ring_rows == b.ring_rows;
+    return a.dtype == b.dtype && same_shape(a, b) && a.storage == Storage::kArena &&
+           std::memcmp(a.strides, b.strides, sizeof a.strides) == 0 && a.ring_rows == b.ring_rows;
   }
 
   static void copy_values(const Operand& o, const TensorDesc& d, uint8_t* to) {
@@ -221,5 +228,22 @@ class CaseRun {
 }  // namespace
 
 CaseResult run_case(OpCase& c, Dice& dice) { return CaseRun(c, dice).run(); }
+
+FuzzedOp fuzz_op(const uint8_t* data, size_t size) {
+  FuzzedOp r;
+  const auto& ops = known_ops();
+  const uint16_t last = ops.back().doc->id;
+  const uint32_t wanted = (data[0] | static_cast<uint32_t>(data[1]) << 8) % (last + 1u);
+  const KnownOp* op = &ops[0];
+  for (const KnownOp& k : ops)
+    if (k.doc->id <= wanted) op = &k;
+  r.op = op->doc;
+  Dice dice(data + 2, size - 2);
+  OpCase c;
+  if (!make_case(*op, dice, &c, 300)) return r;
+  r.accepted = true;
+  static_cast<CaseResult&>(r) = run_case(c, dice);
+  return r;
+}
 
 }  // namespace mote::fuzz

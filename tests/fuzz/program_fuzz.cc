@@ -10,7 +10,7 @@ mote::fuzz::Tally tally("program_fuzz");
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace mote::fuzz;
   ++tally.executions;
-  Dice dice(size);
+  Dice dice(Dice::digest(data, size));
   UntrustedLimits limits;
   limits.memory_bytes = 1u << 20;
   const UntrustedResult r = run_untrusted({data, size}, dice, limits);

@@ -48,7 +48,9 @@ class ProgramMaker {
     if (wanted < 0 && backend_ >= 0 && !pool_.empty() && dice_.chance(25)) return delegate();
     const auto& ops = known_ops();
     OpCase c;
-    if (!make_case(ops[wanted >= 0 ? static_cast<size_t>(wanted) : dice_.below(static_cast<uint32_t>(ops.size()))], dice_, &c)) return false;
+    if (!make_case(ops[wanted >= 0 ? static_cast<size_t>(wanted) : dice_.below(static_cast<uint32_t>(ops.size()))], dice_, &c,
+                   shape_.tries))
+      return false;
     if (c.def->select == nullptr) return false;
     std::vector<TensorId> in;
     bool dynamic = (c.def->flags & kDataDependent) != 0;
@@ -71,7 +73,8 @@ class ProgramMaker {
 
   TensorId tensor_for(const Operand& o) {
     const Dims dims(o.desc.dims, o.desc.dims + o.desc.rank);
-    if (o.constant || o.desc.layout != Layout::kPlain || dtype_bits(o.desc.dtype) < 8) return b_.constant(o.desc.dtype, dims, o.bytes.data(), o.desc.layout);
+    if (o.constant || o.desc.layout != Layout::kPlain || dtype_bits(o.desc.dtype) < 8)
+      return b_.constant(o.desc.dtype, dims, o.bytes.data(), o.desc.layout);
     for (const TensorId t : pool_)
       if (b_.desc(t).dtype == o.desc.dtype && same_shape(b_.desc(t), o.desc) && dice_.chance(80)) return t;
     if (dice_.chance(10)) {
@@ -88,7 +91,11 @@ class ProgramMaker {
 
   TensorId output_for(const TensorType& t, bool dynamic) {
     Dims dims(t.dims, t.dims + t.rank);
-    for (int32_t& d : dims) d = d == kDimUnknown ? dice_.between(0, 8) : d;
+    int32_t room = 4096;  // elements
+    for (int32_t& d : dims) {
+      if (d == kDimUnknown) d = dice_.between(0, std::min(room, 8));
+      room = d > 0 ? room / d : room;
+    }
     if (dynamic) return b_.temp(t.dtype, dims, static_cast<uint8_t>((1u << t.rank) - 1));
     if (t.rank >= 2 && dice_.chance(15)) return view_for(t, dims);
     const TensorId id = b_.temp(t.dtype, dims);
@@ -116,7 +123,8 @@ class ProgramMaker {
       b_.begin_if(scalar(condition));
     } else {
       const int64_t n = dice_.between(0, 3);
-      b_.begin_loop(dice_.chance(50) ? b_.constant_s64({}, {n}) : kAbsent, kAbsent, dice_.chance(50) ? b_.temp(DType::s64, {}) : kAbsent, 3);
+      b_.begin_loop(dice_.chance(50) ? b_.constant_s64({}, {n}) : kAbsent, kAbsent, dice_.chance(50) ? b_.temp(DType::s64, {}) : kAbsent,
+                    3);
     }
     return 1;
   }
@@ -132,7 +140,8 @@ class ProgramMaker {
     if ((c.def->flags & kRowRange) == 0 || t.rank < 3 || t.dims[1] < 2 || dice_.chance(50)) return false;
     const int32_t rows = dice_.between(1, t.dims[1]);
     const Step s{0, rows, rows};
-    const bool ring = t.dtype == DType::f32 && c.outputs.size() == 1 && std::any_of(known_ops().begin(), known_ops().end(), [](const KnownOp& k) { return k.doc->name == "relu"; });
+    const bool ring = t.dtype == DType::f32 && c.outputs.size() == 1 &&
+                      std::any_of(known_ops().begin(), known_ops().end(), [](const KnownOp& k) { return k.doc->name == "relu"; });
     std::vector<TensorId> out;
     for (const TensorType& o : c.outputs) out.push_back(b_.temp(o.dtype, Dims(o.dims, o.dims + o.rank)));
     b_.begin_strip(static_cast<uint32_t>((t.dims[1] + rows - 1) / rows), ring ? std::vector<Step>{s, s} : std::vector<Step>{s});
@@ -203,6 +212,8 @@ class ProgramMaker {
 
 }  // namespace
 
-bool make_program(Dice& dice, const ProgramShape& shape, emit::FileBytes* out, std::string* error) { return ProgramMaker(dice, shape).run(out, error); }
+bool make_program(Dice& dice, const ProgramShape& shape, emit::FileBytes* out, std::string* error) {
+  return ProgramMaker(dice, shape).run(out, error);
+}
 
 }  // namespace mote::fuzz

@@ -10,6 +10,7 @@ namespace mote::fuzz {
 struct ProgramShape {
   int max_ops = 8;
   int first_op = -1;  // index into known_ops() of an operator that must be there; -1: any
+  int tries = 400;    // to find a case of an operator
 };
 
 // A random program over every operator of this build, with control flow, strips and rings, views, states, dynamic sizes, several banks

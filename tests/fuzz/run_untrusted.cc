@@ -2,14 +2,15 @@
 
 #include "mote/compiler/emit/builder.h"
 #include "tests/fuzz/exact_block.h"
-#include "tests/fuzz/op_case.h"
+#include "tests/fuzz/values.h"
 
 namespace mote::fuzz {
 namespace {
 
 uint32_t touch_probe(const char*, const char* capabilities) { return capabilities[0] == '!' ? 1 : 0; }
 
-uint32_t touch_init(const mote_backend_blob* blob, const mote_backend_tensor*, uint32_t, const mote_backend_tensor*, uint32_t, void** handle, uint32_t*) {
+uint32_t touch_init(const mote_backend_blob* blob, const mote_backend_tensor*, uint32_t, const mote_backend_tensor*, uint32_t,
+                    void** handle, uint32_t*) {
   uint32_t sum = blob->entry;
   for (uint64_t i = 0; i < blob->size; ++i) sum += blob->data[i];
   *handle = std::malloc(4);  // must come back through destroy: the leak checker watches
@@ -94,16 +95,20 @@ class Host {
       const TensorDesc& bound = t_.tensors[index];
       const bool outside = bound.storage == Storage::kInput || bound.storage == Storage::kOutput;
       int32_t dims[kMaxRank];
-      for (int k = 0; k < bound.rank; ++k) dims[k] = smaller && (bound.dynamic >> k & 1) != 0 ? dice_.between(0, bound.dims[k]) : bound.dims[k];
+      for (int k = 0; k < bound.rank; ++k)
+        dims[k] = smaller && (bound.dynamic >> k & 1) != 0 ? dice_.between(0, bound.dims[k]) : bound.dims[k];
       if (!output && !instance.set_input_dims(m, i, dims, bound.rank).ok()) return refuse("sizes within the bounds were refused");
       if (!outside) {
-        if (!output && bound.storage == Storage::kArena) fill_values(bound.dtype, static_cast<uint8_t*>(instance.tensor(index).data), static_cast<size_t>(extent_bytes(*instance.tensor(index).desc)), dice_);
+        if (!output && bound.storage == Storage::kArena)
+          fill_values(bound.dtype, static_cast<uint8_t*>(instance.tensor(index).data),
+                      static_cast<size_t>(extent_bytes(*instance.tensor(index).desc)), dice_);
         continue;
       }
       const size_t bytes = static_cast<size_t>(extent_bytes(output ? bound : *instance.tensor(index).desc));
       blocks_.emplace_back(bytes, 16);
       if (!output) fill_values(bound.dtype, blocks_.back().data(), bytes, dice_);
-      const Status s = output ? instance.bind_output(m, i - method.input_count, blocks_.back().data(), bytes) : instance.bind_input(m, i, blocks_.back().data(), bytes);
+      const Status s = output ? instance.bind_output(m, i - method.input_count, blocks_.back().data(), bytes)
+                              : instance.bind_input(m, i, blocks_.back().data(), bytes);
       if (!s.ok()) return refuse("a buffer of the right size was refused");
     }
     return true;
@@ -140,7 +145,8 @@ class Host {
 
 }  // namespace
 
-const mote_backend kTouchBackend = {MOTE_BACKEND_ABI, "touch", "1", &touch_probe, &touch_init, &touch_execute, [](void* handle) { std::free(handle); }};
+const mote_backend kTouchBackend = {
+    MOTE_BACKEND_ABI, "touch", "1", &touch_probe, &touch_init, &touch_execute, [](void* handle) { std::free(handle); }};
 
 UntrustedResult run_untrusted(ConstBytes file, Dice& dice, const UntrustedLimits& limits) {
   UntrustedResult r;

@@ -18,7 +18,7 @@ struct UntrustedLimits {
 };
 
 struct UntrustedResult {
-  Status open, create, run;      // run: of the last method
+  Status open, create, run;  // run: of the last method
   uint32_t methods_run = 0;
   uint64_t instructions = 0;
   bool skipped = false;          // needs more memory than the limit

@@ -13,8 +13,9 @@ struct Tally {
   ~Tally() {
     unsigned ops = 0;
     for (const bool b : op_ran) ops += b ? 1 : 0;
-    std::fprintf(stderr, "%s: %llu executions, %llu opened, %llu ran, %llu instructions, %u operators\n", name, static_cast<unsigned long long>(executions),
-                 static_cast<unsigned long long>(opened), static_cast<unsigned long long>(ran), static_cast<unsigned long long>(instructions), ops);
+    std::fprintf(stderr, "%s: %llu executions, %llu opened, %llu ran, %llu instructions, %u operators\n", name,
+                 static_cast<unsigned long long>(executions), static_cast<unsigned long long>(opened), static_cast<unsigned long long>(ran),
+                 static_cast<unsigned long long>(instructions), ops);
   }
 
   void count(const UntrustedResult& r) {

@@ -14,5 +14,6 @@ int main(int argc, char** argv) {
   for (const mote::TensorSpec& s : model->inputs()) inputs.push_back(mote::input_view(buffers.emplace_back(s.bytes)));
   for (const mote::TensorSpec& s : model->outputs()) outputs.push_back(mote::output_view(buffers.emplace_back(s.bytes)));
   if (const mote::Error error = model->run(inputs, outputs)) return std::fprintf(stderr, "%s\n", error.message.c_str()), 1;
-  std::printf("%s %s %zu bytes\n", model->outputs()[0].name.c_str(), mote_dtype_name(model->outputs()[0].dtype), static_cast<size_t>(outputs[0].bytes));
+  std::printf("%s %s %zu bytes\n", model->outputs()[0].name.c_str(), mote_dtype_name(model->outputs()[0].dtype),
+              static_cast<size_t>(outputs[0].bytes));
 }

@@ -14,12 +14,14 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix --component sdk)
 # Only the interface is installed, and it stands on its own.
 file(GLOB_RECURSE headers RELATIVE ${WORK}/prefix/include ${WORK}/prefix/include/*)
 list(SORT headers)
-set(expected mote/api/backend.h mote/api/custom_op.h mote/api/export.h mote/api/mote.h mote/api/mote.hpp)
+set(expected backend.h custom_op.h export.h instance.h mote.h mote.hpp program.h status.h values.hpp)
+list(TRANSFORM expected PREPEND mote/api/)
 if(NOT headers STREQUAL expected)
   message(FATAL_ERROR "installed headers: expected ${expected}, found ${headers}")
 endif()
 
-run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_C_COMPILER=${CC} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_C_FLAGS=${FLAGS} -DCMAKE_CXX_FLAGS=${FLAGS})
+run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/prefix
+    -DCMAKE_C_COMPILER=${CC} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_C_FLAGS=${FLAGS} -DCMAKE_CXX_FLAGS=${FLAGS})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 foreach(program c_shared c_static cpp_shared)
   run(${WORK}/build/${program} ${PROGRAM})

@@ -103,7 +103,8 @@ void set_functions(size_t entry, bool has_scratch, OpDef* out, std::index_sequen
   out->scratch = has_scratch ? kScratch[entry] : nullptr;
 }
 
-static_assert(int{MOTE_OP_ELEMENTWISE} == int{kElementwise} && int{MOTE_OP_DATA_DEPENDENT} == int{kDataDependent}, "custom_op.h must agree with core/op.h");
+static_assert(int{MOTE_OP_ELEMENTWISE} == int{kElementwise} && int{MOTE_OP_DATA_DEPENDENT} == int{kDataDependent},
+              "custom_op.h must agree with core/op.h");
 static_assert(MOTE_OP_VARIADIC == kVariadic, "custom_op.h must agree with core/op.h");
 
 }  // namespace

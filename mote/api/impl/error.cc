@@ -69,30 +69,19 @@ void append_values(Text& text, Why why, int64_t expected, int64_t found) noexcep
       return;
     case Why::kBound:
     case Why::kTripBound:
-    case Why::kMemoryLimit:
-      text << ": expected at most " << expected << ", found " << found;
-      return;
+    case Why::kMemoryLimit: text << ": expected at most " << expected << ", found " << found; return;
     case Why::kBufferSize:
     case Why::kBankSize:
     case Why::kInstanceSize:
-    case Why::kScratchSize:
-      text << ": expected at least " << expected << " bytes, found " << found;
-      return;
+    case Why::kScratchSize: text << ": expected at least " << expected << " bytes, found " << found; return;
     case Why::kInputIndex:
     case Why::kOutputIndex:
-    case Why::kMethodIndex:
-      text << ": expected less than " << expected << ", found " << found;
-      return;
+    case Why::kMethodIndex: text << ": expected less than " << expected << ", found " << found; return;
     case Why::kUnknownOp:
-    case Why::kKernelMissing:
-      text << ": found operator " << found;
-      return;
+    case Why::kKernelMissing: text << ": found operator " << found; return;
     case Why::kBackendFailed:
-    case Why::kCustomOpFailed:
-      text << ": it returned " << found;
-      return;
-    default:
-      break;
+    case Why::kCustomOpFailed: text << ": it returned " << found; return;
+    default: break;
   }
   text << ": expected " << expected << ", found " << found;
 }
@@ -137,7 +126,8 @@ const char* op_name(uint16_t op, const Names& names) noexcept {
 namespace {
 
 // `expected` and `found` are wider than a Diagnostic's: sizes of files and memory.
-mote_status report(mote_error* error, const char* doing, const Diagnostic& d, const Names& given, int64_t expected, int64_t found) noexcept {
+mote_status report(mote_error* error, const char* doing, const Diagnostic& d, const Names& given, int64_t expected,
+                   int64_t found) noexcept {
   if (error == nullptr) return d.status.bits();
   Names names = given;
   // A table that failed verification may hold texts that lie outside; its names are used only once it is sound.

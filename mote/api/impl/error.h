@@ -28,7 +28,8 @@ struct Names {
 // Fills *error (null is fine) and returns the status's bits. `doing` says what was attempted: "open the program".
 mote_status report(mote_error* error, const char* doing, const Diagnostic& diagnostic, const Names& names = {}) noexcept;
 // The same for failures that no diagnostic describes.
-mote_status report(mote_error* error, const char* doing, Status status, int64_t expected = 0, int64_t found = 0, const char* name = nullptr) noexcept;
+mote_status report(mote_error* error, const char* doing, Status status, int64_t expected = 0, int64_t found = 0,
+                   const char* name = nullptr) noexcept;
 
 // "mote::relu"; "" when neither the file nor the registry tells.
 const char* op_name(uint16_t op, const Names& names) noexcept;

@@ -66,7 +66,8 @@ bool collect(mote_instance& i, const mote_instance_options& options, InstanceMem
   }
   // A wrong number of the caller's banks is the runtime's to refuse.
   const size_t count = options.banks != nullptr ? options.bank_count : banks.size;
-  const bool made = i.banks.resize(count) && (options.banks != nullptr || i.bank_memory.resize(count)) && i.buffers.resize(i.table().ios.size);
+  const bool made =
+      i.banks.resize(count) && (options.banks != nullptr || i.bank_memory.resize(count)) && i.buffers.resize(i.table().ios.size);
   if (!made) {
     why->status = {Status::kOutOfMemory, Why::kMemory};
     return false;
@@ -93,10 +94,12 @@ using mote::api::report;
 
 extern "C" {
 
-mote_status mote_instance_create(mote_program* program, const mote_instance_options* options, mote_instance** out_instance, mote_error* error) {
+mote_status mote_instance_create(mote_program* program, const mote_instance_options* options, mote_instance** out_instance,
+                                 mote_error* error) {
   using namespace mote::api;
   mote_instance_options o;
-  if (program == nullptr || out_instance == nullptr || !read_struct(options, &o)) return report(error, kCreate, {Status::kInvalidArgument, Why::kApiArgument});
+  if (program == nullptr || out_instance == nullptr || !read_struct(options, &o))
+    return report(error, kCreate, {Status::kInvalidArgument, Why::kApiArgument});
   mote_instance* i = make<mote_instance>();
   if (i == nullptr) return report(error, kCreate, {Status::kOutOfMemory, Why::kMemory});
   i->program = mote_program_retain(program);

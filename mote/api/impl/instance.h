@@ -7,9 +7,9 @@ namespace mote::api {
 
 // The buffer an input or output has now.
 struct IoBuffer {
-  void* own = nullptr;       // this layer's, once it was asked for
+  void* own = nullptr;  // this layer's, once it was asked for
   size_t own_bytes = 0;
-  void* bound = nullptr;     // the caller's, or `own`
+  void* bound = nullptr;  // the caller's, or `own`
   size_t bound_bytes = 0;
 };
 

@@ -48,7 +48,8 @@ Status own(mote_instance& i, uint32_t method, uint32_t index, bool output, int64
     if (b.own == nullptr) return why->status;
     b.own_bytes = bytes;
   }
-  const Status s = output ? i.instance.bind_output(method, index, b.own, b.own_bytes) : i.instance.bind_input(method, index, b.own, b.own_bytes);
+  const Status s =
+      output ? i.instance.bind_output(method, index, b.own, b.own_bytes) : i.instance.bind_input(method, index, b.own, b.own_bytes);
   if (!s.ok()) {
     *why = i.instance.diagnostic();
     return s;
@@ -87,11 +88,13 @@ using namespace mote::api;
 
 extern "C" {
 
-mote_status mote_instance_bind_input(mote_instance* instance, uint32_t method, uint32_t index, const void* data, uint64_t bytes, mote_error* error) {
+mote_status mote_instance_bind_input(mote_instance* instance, uint32_t method, uint32_t index, const void* data, uint64_t bytes,
+                                     mote_error* error) {
   return bind(instance, method, index, false, const_cast<void*>(data), bytes, error);
 }
 
-mote_status mote_instance_bind_output(mote_instance* instance, uint32_t method, uint32_t index, void* data, uint64_t bytes, mote_error* error) {
+mote_status mote_instance_bind_output(mote_instance* instance, uint32_t method, uint32_t index, void* data, uint64_t bytes,
+                                      mote_error* error) {
   return bind(instance, method, index, true, data, bytes, error);
 }
 
@@ -104,7 +107,8 @@ mote_status mote_instance_own_io(mote_instance* instance, uint32_t method, mote_
   return own_method(*instance, method, &why).ok() ? mote_status{MOTE_OK} : report(error, kDoing, why, instance->program->names());
 }
 
-mote_status mote_instance_set_input(mote_instance* instance, uint32_t method, uint32_t index, const void* data, uint64_t bytes, mote_error* error) {
+mote_status mote_instance_set_input(mote_instance* instance, uint32_t method, uint32_t index, const void* data, uint64_t bytes,
+                                    mote_error* error) {
   static const char kDoing[] = "set an input";
   if (instance == nullptr || (data == nullptr && bytes > 0)) return report(error, kDoing, {Status::kInvalidArgument, Why::kApiArgument});
   Diagnostic why;
@@ -129,8 +133,8 @@ mote_status mote_instance_set_input(mote_instance* instance, uint32_t method, ui
   return MOTE_OK;
 }
 
-mote_status mote_instance_get_output(mote_instance* instance, uint32_t method, uint32_t index, void* data, uint64_t capacity, uint64_t* out_bytes,
-                                     mote_error* error) {
+mote_status mote_instance_get_output(mote_instance* instance, uint32_t method, uint32_t index, void* data, uint64_t capacity,
+                                     uint64_t* out_bytes, mote_error* error) {
   static const char kDoing[] = "get an output";
   if (instance == nullptr || (data == nullptr && capacity > 0)) return report(error, kDoing, {Status::kInvalidArgument, Why::kApiArgument});
   Diagnostic why;
@@ -151,13 +155,15 @@ mote_status mote_instance_get_output(mote_instance* instance, uint32_t method, u
   return MOTE_OK;
 }
 
-mote_status mote_instance_set_input_dims(mote_instance* instance, uint32_t method, uint32_t index, const int32_t* dims, uint32_t rank, mote_error* error) {
+mote_status mote_instance_set_input_dims(mote_instance* instance, uint32_t method, uint32_t index, const int32_t* dims, uint32_t rank,
+                                         mote_error* error) {
   static const char kDoing[] = "set an input's dimensions";
   if (instance == nullptr || (dims == nullptr && rank > 0)) return report(error, kDoing, {Status::kInvalidArgument, Why::kApiArgument});
   Diagnostic why;
   const int64_t io = io_index(*instance, method, index, false, &why);
   if (io < 0) return report(error, kDoing, why);
-  if (!instance->instance.set_input_dims(method, index, dims, rank).ok()) return report(error, kDoing, instance->instance.diagnostic(), instance->program->names());
+  if (!instance->instance.set_input_dims(method, index, dims, rank).ok())
+    return report(error, kDoing, instance->instance.diagnostic(), instance->program->names());
   // The runtime forgets a buffer when the size changes. One that still fits is bound again; another stays unbound, and run says so.
   const IoBuffer& b = instance->buffers[static_cast<size_t>(io)];
   if (is_bindable(*instance, io) && b.bound != nullptr && instance->instance.input(method, index).data == nullptr)

@@ -43,7 +43,8 @@ uint64_t mote_clock_ns(void) { return clock_now_ns(); }
 mote_status mote_instance_run(mote_instance* instance, uint32_t method, const mote_run_options* options, mote_error* error) {
   static const char kDoing[] = "run";
   RunLimits limits;
-  if (instance == nullptr || !mote::api::read_limits(options, &limits)) return report(error, kDoing, {Status::kInvalidArgument, Why::kApiArgument});
+  if (instance == nullptr || !mote::api::read_limits(options, &limits))
+    return report(error, kDoing, {Status::kInvalidArgument, Why::kApiArgument});
   const Status s = instance->instance.run(method, limits);
   return s.ok() ? mote_status{MOTE_OK} : report(error, kDoing, instance->instance.diagnostic(), instance->program->names());
 }
@@ -58,7 +59,8 @@ mote_status mote_instance_begin(mote_instance* instance, uint32_t method, mote_e
 mote_status mote_instance_step(mote_instance* instance, uint32_t instructions, const mote_run_options* options, mote_error* error) {
   static const char kDoing[] = "step";
   RunLimits limits;
-  if (instance == nullptr || !mote::api::read_limits(options, &limits)) return report(error, kDoing, {Status::kInvalidArgument, Why::kApiArgument});
+  if (instance == nullptr || !mote::api::read_limits(options, &limits))
+    return report(error, kDoing, {Status::kInvalidArgument, Why::kApiArgument});
   const Status s = instance->instance.step(instructions, limits);
   // A pause is how stepping goes, no error.
   if (s.ok() || s.code() == Status::kPaused) return s.bits();

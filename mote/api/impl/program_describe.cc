@@ -84,7 +84,9 @@ extern "C" {
 uint64_t mote_program_allocated_bytes(const mote_program* program) { return program != nullptr ? program->allocated_bytes : 0; }
 uint64_t mote_program_file_bytes(const mote_program* program) { return program != nullptr ? program->file_bytes : 0; }
 
-uint32_t mote_program_method_count(const mote_program* program) { return program != nullptr ? static_cast<uint32_t>(program->table().methods.size) : 0; }
+uint32_t mote_program_method_count(const mote_program* program) {
+  return program != nullptr ? static_cast<uint32_t>(program->table().methods.size) : 0;
+}
 
 const char* mote_program_method_name(const mote_program* program, uint32_t method) {
   if (program == nullptr || method >= program->table().methods.size) return nullptr;
@@ -118,14 +120,18 @@ mote_status mote_program_find_output(const mote_program* program, uint32_t metho
   return api::find(program, method, name, true, out_index);
 }
 
-uint32_t mote_program_metadata_count(const mote_program* program) { return program != nullptr ? static_cast<uint32_t>(program->table().metadata.size) : 0; }
+uint32_t mote_program_metadata_count(const mote_program* program) {
+  return program != nullptr ? static_cast<uint32_t>(program->table().metadata.size) : 0;
+}
 mote_status mote_program_metadata_at(const mote_program* program, uint32_t index, const char** out_key, const char** out_value) {
   return program != nullptr ? api::pair_at(program, program->table().metadata, index, out_key, out_value) : api::invalid_argument();
 }
 const char* mote_program_metadata(const mote_program* program, const char* key) {
   return program != nullptr && key != nullptr ? api::value_of(program, program->table().metadata, key) : nullptr;
 }
-uint32_t mote_program_evidence_count(const mote_program* program) { return program != nullptr ? static_cast<uint32_t>(program->table().evidence.size) : 0; }
+uint32_t mote_program_evidence_count(const mote_program* program) {
+  return program != nullptr ? static_cast<uint32_t>(program->table().evidence.size) : 0;
+}
 mote_status mote_program_evidence_at(const mote_program* program, uint32_t index, const char** out_key, const char** out_value) {
   return program != nullptr ? api::pair_at(program, program->table().evidence, index, out_key, out_value) : api::invalid_argument();
 }
@@ -151,7 +157,8 @@ mote_status mote_program_certificate(const mote_program* program, mote_certifica
   return api::write_struct(c, certificate) ? mote_status{MOTE_OK} : api::invalid_argument();
 }
 
-mote_status mote_program_bank(const mote_program* program, uint32_t index, const char** out_name, uint64_t* out_bytes, uint32_t* out_alignment) {
+mote_status mote_program_bank(const mote_program* program, uint32_t index, const char** out_name, uint64_t* out_bytes,
+                              uint32_t* out_alignment) {
   if (program == nullptr) return api::invalid_argument();
   if (index >= program->table().banks.size) return api::not_found(Why::kNoSuchRecord);
   const Bank& b = program->table().banks[index];
@@ -174,7 +181,9 @@ mote_status mote_program_instruction(const mote_program* program, uint32_t index
   return MOTE_OK;
 }
 
-uint32_t mote_program_golden_count(const mote_program* program) { return program != nullptr ? static_cast<uint32_t>(program->table().goldens.size) : 0; }
+uint32_t mote_program_golden_count(const mote_program* program) {
+  return program != nullptr ? static_cast<uint32_t>(program->table().goldens.size) : 0;
+}
 
 mote_status mote_program_golden(const mote_program* program, uint32_t index, mote_golden* golden) {
   if (program == nullptr || golden == nullptr) return api::invalid_argument();

@@ -135,7 +135,8 @@ class Opening {
       return (void)fail({Status::kOutOfMemory, Why::kMemory}), false;
     for (uint32_t i = 0; i < table.segments.size; ++i) {
       const Segment& s = table.segments[i];
-      const bool wanted = s.kind == SegmentKind::kConstants || s.kind == SegmentKind::kBlob || (s.kind == SegmentKind::kGolden && (options_.flags & MOTE_OPEN_GOLDEN) != 0);
+      const bool wanted = s.kind == SegmentKind::kConstants || s.kind == SegmentKind::kBlob ||
+                          (s.kind == SegmentKind::kGolden && (options_.flags & MOTE_OPEN_GOLDEN) != 0);
       if ((s.flags & kExternal) != 0) {
         program_->segments[i] = part(weights, s);
       } else if (wanted) {
@@ -188,6 +189,7 @@ class Opening {
     if (!check_backends()) return status_;
     if ((options_.flags & MOTE_OPEN_VERIFY_DIGESTS) != 0)
       if (const Status s = check_loaded(program_->program); !s.ok()) return fail(s);
+    if (options_.trace != nullptr) options_.trace(options_.trace_context, MOTE_TRACE_LOAD, 0, 0);
     *out = program_;
     program_ = nullptr;
     return MOTE_OK;
@@ -229,13 +231,15 @@ mote_status mote_program_open_file(const char* path, const mote_open_options* op
   return opening.open_bytes(opening.program().file.bytes(), out_program);
 }
 
-mote_status mote_program_open_memory(const void* data, size_t size, const mote_open_options* options, mote_program** out_program, mote_error* error) {
+mote_status mote_program_open_memory(const void* data, size_t size, const mote_open_options* options, mote_program** out_program,
+                                     mote_error* error) {
   if (data == nullptr || out_program == nullptr) return report(error, kOpen, {Status::kInvalidArgument, Why::kApiArgument});
   Opening opening(options, error);
   return opening.ok() ? opening.open_bytes({static_cast<const uint8_t*>(data), size}, out_program) : opening.status();
 }
 
-mote_status mote_program_open_reader(const mote_reader* reader, const mote_open_options* options, mote_program** out_program, mote_error* error) {
+mote_status mote_program_open_reader(const mote_reader* reader, const mote_open_options* options, mote_program** out_program,
+                                     mote_error* error) {
   mote_reader r;
   if (reader == nullptr || !mote::api::read_struct(reader, &r) || r.read == nullptr || out_program == nullptr)
     return report(error, kOpen, {Status::kInvalidArgument, Why::kApiArgument});

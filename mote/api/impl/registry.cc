@@ -17,7 +17,8 @@ bool complete(const mote_custom_op& op) noexcept {
 }
 
 bool complete(const mote_backend& b) noexcept {
-  return b.abi == MOTE_BACKEND_ABI && b.name != nullptr && b.probe != nullptr && b.init != nullptr && b.execute != nullptr && b.destroy != nullptr;
+  return b.abi == MOTE_BACKEND_ABI && b.name != nullptr && b.probe != nullptr && b.init != nullptr && b.execute != nullptr &&
+         b.destroy != nullptr;
 }
 
 }  // namespace
@@ -45,7 +46,8 @@ mote_status mote_registry_create(mote_registry** out_registry) {
 mote_status mote_registry_add_op(mote_registry* registry, const mote_custom_op* op, mote_error* error) {
   static const char kDoing[] = "register the operator";
   if (registry == nullptr || op == nullptr) return report(error, kDoing, {Status::kInvalidArgument, Why::kApiArgument});
-  if (!mote::api::complete(*op)) return report(error, kDoing, {Status::kInvalidArgument, Why::kCustomOp}, MOTE_CUSTOM_OP_ABI, op->abi, op->name);
+  if (!mote::api::complete(*op))
+    return report(error, kDoing, {Status::kInvalidArgument, Why::kCustomOp}, MOTE_CUSTOM_OP_ABI, op->abi, op->name);
   if (registry->in_use.load()) return report(error, kDoing, {Status::kBusy, Why::kRegistryInUse}, 0, 0, op->name);
   if (registry->op_count == MOTE_MAX_CUSTOM_OPS) return report(error, kDoing, {Status::kOutOfMemory, Why::kRegistryFull}, 0, 0, op->name);
   const int entry = mote::api::take_entry(*op, &registry->ops[registry->op_count]);
@@ -57,9 +59,11 @@ mote_status mote_registry_add_op(mote_registry* registry, const mote_custom_op* 
 mote_status mote_registry_add_backend(mote_registry* registry, const mote_backend* backend, mote_error* error) {
   static const char kDoing[] = "register the backend";
   if (registry == nullptr || backend == nullptr) return report(error, kDoing, {Status::kInvalidArgument, Why::kApiArgument});
-  if (!mote::api::complete(*backend)) return report(error, kDoing, {Status::kInvalidArgument, Why::kBackendVersion}, MOTE_BACKEND_ABI, backend->abi, backend->name);
+  if (!mote::api::complete(*backend))
+    return report(error, kDoing, {Status::kInvalidArgument, Why::kBackendVersion}, MOTE_BACKEND_ABI, backend->abi, backend->name);
   if (registry->in_use.load()) return report(error, kDoing, {Status::kBusy, Why::kRegistryInUse}, 0, 0, backend->name);
-  if (registry->backend_count == mote_registry::kMaxBackends) return report(error, kDoing, {Status::kOutOfMemory, Why::kRegistryFull}, 0, 0, backend->name);
+  if (registry->backend_count == mote_registry::kMaxBackends)
+    return report(error, kDoing, {Status::kOutOfMemory, Why::kRegistryFull}, 0, 0, backend->name);
   registry->backends[registry->backend_count++] = backend;
   return MOTE_OK;
 }

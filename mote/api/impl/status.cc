@@ -1,8 +1,8 @@
 // Version, status and type names of the C interface.
 
+#include "mote/core/status.h"
 #include "mote/api/mote.h"
 #include "mote/core/dtype.h"
-#include "mote/core/status.h"
 #include "mote/format/program.h"
 #include "mote_version.h"  // generated: MOTE_VERSION_TEXT
 

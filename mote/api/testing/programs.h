@@ -77,7 +77,9 @@ inline emit::FileBytes counter() {
 // A file in the temporary folder that goes away with this object.
 class TempPath {
  public:
-  explicit TempPath(const std::string& name) : path_((std::filesystem::temp_directory_path() / ("mote_" + std::to_string(reinterpret_cast<uintptr_t>(this)) + "_" + name)).string()) {}
+  explicit TempPath(const std::string& name)
+      : path_((std::filesystem::temp_directory_path() / ("mote_" + std::to_string(reinterpret_cast<uintptr_t>(this)) + "_" + name))
+                  .string()) {}
   TempPath(const std::string& name, ConstBytes bytes) : TempPath(name) {
     std::string error;
     EXPECT_TRUE(emit::save_file(path_, bytes, &error)) << error;

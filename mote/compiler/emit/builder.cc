@@ -125,6 +125,7 @@ void ProgramBuilder::output(const std::string& name, TensorId tensor) {
     tensor = copy;
   }
   records_.tensors[static_cast<size_t>(tensor)].storage = Storage::kOutput;
+  records_.tensors[static_cast<size_t>(tensor)].bank = 0;  // it has left its bank
   outputs_.push_back({static_cast<uint32_t>(tensor), records_.strings.add(name)});
 }
 

@@ -1,5 +1,6 @@
 #include "mote/compiler/emit/writer.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -177,6 +178,7 @@ bool read_records(ConstBytes file, ProgramRecords* out) {
 
 bool write_program(const ProgramRecords& records, const WriteOptions& options, const OpRegistry& ops, FileBytes* out, std::string* error) {
   ProgramRecords r = records;
+  std::sort(r.op_names.begin(), r.op_names.end(), [](const OpName& a, const OpName& b) { return a.op < b.op; });
   r.certificate.constant_bytes = 0;
   for (const SegmentData& s : r.segments)
     if (s.kind == SegmentKind::kConstants) r.certificate.constant_bytes += size_of(s);

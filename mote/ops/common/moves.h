@@ -23,8 +23,8 @@ class GridWalk {
     for (int i = 0; i < rank; ++i) empty_ = empty_ || dims[i] <= 0;
   }
 
-  // Moves to the first, then to each following element. False when there is none left.
-  bool next() {
+  // Moves to the first, then to each following element. False when there is none left. Out of line: it is large, and shared by all.
+  [[gnu::noinline]] bool next() {
     if (fresh_) {
       fresh_ = false;
       return !empty_;
@@ -61,15 +61,19 @@ void put(W* to, const W* from) noexcept {
 // Copies a grid of elements of width W.
 template <class W>
 void copy_grid(int rank, const int32_t* dims, const void* from, const int32_t* from_strides, void* to, const int32_t* to_strides) noexcept {
-  const auto* x = static_cast<const uint8_t*>(from);
-  auto* y = static_cast<uint8_t*>(to);
-  constexpr int32_t kWidth = sizeof(W);
-  const bool rows = rank > 0 && dims[rank - 1] > 0 && from_strides[rank - 1] == kWidth && to_strides[rank - 1] == kWidth;
-  const size_t bytes = rows ? static_cast<size_t>(dims[rank - 1]) * sizeof(W) : sizeof(W);
-  GridWalk<2> w(rows ? rank - 1 : rank, dims, {{from_strides, to_strides}});
-  while (w.next()) {
-    if (rows) std::memmove(y + w.offset[1], x + w.offset[0], bytes);
-    else put(reinterpret_cast<W*>(y + w.offset[1]), reinterpret_cast<const W*>(x + w.offset[0]));
+  // The innermost dimension is walked here, the others by the grid.
+  const int outer = rank > 0 ? rank - 1 : 0;
+  const int32_t length = rank > 0 ? dims[outer] : 1, width = sizeof(W);
+  const int32_t from_step = rank > 0 ? from_strides[outer] : width, to_step = rank > 0 ? to_strides[outer] : width;
+  GridWalk<2> w(outer, dims, {{from_strides, to_strides}});
+  while (length > 0 && w.next()) {
+    const auto* x = static_cast<const uint8_t*>(from) + w.offset[0];
+    auto* y = static_cast<uint8_t*>(to) + w.offset[1];
+    if (from_step == width && to_step == width) {
+      std::memmove(y, x, static_cast<size_t>(length) * sizeof(W));
+      continue;
+    }
+    for (ptrdiff_t i = 0; i < length; ++i) put(reinterpret_cast<W*>(y + i * to_step), reinterpret_cast<const W*>(x + i * from_step));
   }
 }
 

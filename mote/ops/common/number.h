@@ -1,7 +1,7 @@
 #pragma once
 
 // An element of any type as a value, chosen while running: for operators whose cost is not in the arithmetic and which would
-// otherwise be built once per type. Every element is held exactly.
+// otherwise be built once per type. Every element is held exactly. The switches are kept out of line, or each caller would carry them.
 
 #include <cstring>
 #include <limits>
@@ -86,7 +86,7 @@ void store_real(void* p, const Number& n) noexcept {
 }
 }  // namespace detail
 
-inline Number load_number(DType t, const void* p) noexcept {
+[[gnu::noinline]] inline Number load_number(DType t, const void* p) noexcept {
   using detail::element;
   switch (t) {
     case DType::f32: return Number::of(static_cast<double>(element<float>(p)));
@@ -107,7 +107,7 @@ inline Number load_number(DType t, const void* p) noexcept {
 }
 
 // Rounds once to the nearest (ties to even) for floats; reals saturate and integers wrap for integers; bool is "not zero".
-inline void store_number(DType t, void* p, const Number& n) noexcept {
+[[gnu::noinline]] inline void store_number(DType t, void* p, const Number& n) noexcept {
   switch (t) {
     case DType::f32: return detail::store_real<float>(p, n);
     case DType::f64: return detail::store_real<double>(p, n);
@@ -140,7 +140,7 @@ inline int64_t to_int(const Number& n) noexcept {
 }
 
 // A number whose unsigned order is the order of the elements: -inf < ... < -0 = +0 < ... < +inf < NaN, all NaN equal.
-inline uint64_t order_key(DType t, const void* p) noexcept {
+[[gnu::noinline]] inline uint64_t order_key(DType t, const void* p) noexcept {
   constexpr uint64_t kTop = uint64_t{1} << 63;
   const Number n = load_number(t, p);
   if (n.kind == Number::kUnsigned) return n.u;

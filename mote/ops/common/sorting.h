@@ -15,7 +15,7 @@ struct LineOrder {
   bool descending;
 
   const uint8_t* at(int32_t i) const { return first + static_cast<ptrdiff_t>(i) * stride; }
-  bool operator()(int32_t a, int32_t b) const {
+  [[gnu::noinline]] bool operator()(int32_t a, int32_t b) const {
     const uint64_t ka = order_key(dtype, at(a)), kb = order_key(dtype, at(b));
     if (ka == kb) return a < b;
     return (ka < kb) != descending;

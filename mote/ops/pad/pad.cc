@@ -6,7 +6,7 @@ namespace mote::ops::pad {
 namespace {
 
 // Index into n elements that stands at position i, which may lie outside of them; -1: the constant.
-int64_t source(int32_t mode, int64_t i, int64_t n) noexcept {
+[[gnu::noinline]] int64_t source(int32_t mode, int64_t i, int64_t n) noexcept {
   if (i >= 0 && i < n) return i;
   if (mode == kConstant) return -1;
   if (mode == kEdge) return i < 0 ? 0 : n - 1;

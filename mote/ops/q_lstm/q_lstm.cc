@@ -1,5 +1,7 @@
 #include "mote/ops/q_lstm/q_lstm.h"
 
+#include "mote/ops/common/nn_checks.h"
+
 namespace mote::ops::q_lstm {
 namespace {
 
@@ -120,7 +122,7 @@ struct Lstm {
 
 }  // namespace
 
-Scratch scratch(const OpContext& c) noexcept { return {static_cast<uint32_t>(c.input(kCell).dim(1)) * 9, 0}; }
+Scratch scratch(const OpContext& c) noexcept { return scratch_numbers((static_cast<uint64_t>(c.input(kCell).dim(1)) * 9 + 3) / 4, DType::s32); }
 
 Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(kX, kInfo.types_));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mote/ops/common/nn_checks.h"
 #include "mote/ops/common/sorting.h"
 
 namespace mote::ops::sort {
@@ -25,7 +26,7 @@ Status run(const OpContext& c) noexcept {
 
 }  // namespace
 
-Scratch scratch(const OpContext& c) noexcept { return {static_cast<uint32_t>(line_length(c)) * 4u, 0}; }
+Scratch scratch(const OpContext& c) noexcept { return scratch_numbers(static_cast<uint64_t>(line_length(c)), DType::s32); }
 KernelFn select(const OpContext&) noexcept { return &run; }
 
 }  // namespace mote::ops::sort

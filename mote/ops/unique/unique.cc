@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mote/ops/common/nn_checks.h"
 #include "mote/ops/common/number.h"
 
 namespace mote::ops::unique {
@@ -22,7 +23,7 @@ class Slices {
   const uint8_t* at(int32_t i) const { return x_.at<uint8_t>(axis_ < 0 ? offset_of(*x_.desc, i) : i * x_.stride(axis_)); }
 
   // -1, 0, 1 as slice a comes before, equals, comes after slice b.
-  int compare(int32_t a, int32_t b) const {
+  [[gnu::noinline]] int compare(int32_t a, int32_t b) const {
     const uint8_t *pa = at(a), *pb = at(b);
     GridWalk<1> w(rank(), dims_, {{x_.desc->strides}});
     while (w.next()) {
@@ -86,7 +87,7 @@ Status run(const OpContext& c) noexcept {
 
 }  // namespace
 
-Scratch scratch(const OpContext& c) noexcept { return {static_cast<uint32_t>(Slices(c).count()) * 12u, 0}; }
+Scratch scratch(const OpContext& c) noexcept { return scratch_numbers(static_cast<uint64_t>(Slices(c).count()) * 3, DType::s32); }
 KernelFn select(const OpContext&) noexcept { return &run; }
 
 }  // namespace mote::ops::unique
