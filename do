@@ -125,6 +125,7 @@ test_all() {
   test_preset asan
   test_preset cortex-m4
   test_preset cortex-m55
+  build_only cortex-m4-all
   test_preset aarch64 -LE host
   test_preset armv7 -LE host
   if setup_venv; then
@@ -158,7 +159,7 @@ run_tests() {
         case $preset in
           windows-x64 | wasm) setup_venv; test_preset "$preset" ;;
           macos-arm64) setup_venv; build_only "$preset" ;;
-          size) build_only "$preset" ;;
+          size | cortex-m4-all) build_only "$preset" ;;
           fuzz) fuzz 60 ;;
           *) test_preset "$preset" ;;
         esac

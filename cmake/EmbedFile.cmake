@@ -1,6 +1,6 @@
-# mote_embed_file(SOURCE_OUT header_dir_out file symbol): turns a file into C++ source, readable by every target and tool chain.
+# mote_embed_file(out_source out_include file symbol): turns a file into C++ source, readable by every target and tool chain.
 #   extern const unsigned char <symbol>[];  extern const unsigned int <symbol>_size;   in <symbol without mote_>_data.h
-# The bytes are 64-byte aligned, in section .model where the object format has named sections.
+# The bytes are 64-byte aligned; on bare metal they lie in section .model, for the linker script to place.
 function(mote_embed_file out_source out_include file symbol)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   string(REGEX REPLACE "^mote_" "" stem ${symbol})
@@ -15,7 +15,7 @@ extern const unsigned char ${symbol}[];
 extern const unsigned int ${symbol}_size;
 ")
   set(section "")
-  if(NOT APPLE AND NOT WIN32)
+  if(CMAKE_SYSTEM_NAME STREQUAL Generic)
     set(section "[[gnu::section(\".model\")]] ")
   endif()
   file(CONFIGURE OUTPUT ${dir}/${stem}_data.cc @ONLY CONTENT "#include \"${stem}_data.h\"

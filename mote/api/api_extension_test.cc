@@ -204,6 +204,68 @@ TEST_F(ApiExtension, ThereIsRoomForSixtyFourAndTheyComeBack) {
   }
 }
 
+// acme::positives: the positive values of a vector. How many there are, only running tells.
+uint32_t positives_infer(void*, const mote_op_call* call, mote_op_type* out) {
+  if (call->inputs[0].rank != 1) return MOTE_SHAPE;
+  out[0].dtype = MOTE_F32;
+  out[0].rank = 1;
+  out[0].dims[0] = -1;
+  return MOTE_OK;
+}
+uint32_t positives_run(void*, const mote_op_call* call) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < call->inputs[0].dims[0]; ++i) {
+    const float v = static_cast<const float*>(call->inputs[0].data)[i];
+    if (v > 0) static_cast<float*>(call->outputs[0].data)[count++] = v;
+  }
+  EXPECT_EQ(call->set_output_dim(call, 0, 0, 99), static_cast<uint32_t>(MOTE_SHAPE));
+  EXPECT_EQ(call->set_output_dim(call, 0, 1, 1), static_cast<uint32_t>(MOTE_INVALID_ARGUMENT));
+  EXPECT_EQ(call->set_output_dim(call, 5, 0, 1), static_cast<uint32_t>(MOTE_INVALID_ARGUMENT));
+  return call->set_output_dim(call, 0, 0, count);
+}
+
+TEST_F(ApiExtension, ACustomOperatorMaySetItsOutputsSize) {
+  static const OpDef def{0,
+                         0,
+                         kDataDependent,
+                         1,
+                         1,
+                         1,
+                         1,
+                         "acme::positives",
+                         [](const InferContext& c) noexcept -> Status {
+                           const int32_t unknown = kDimUnknown;
+                           return c.set(0, DType::f32, 1, &unknown);
+                         },
+                         &build_select,
+                         nullptr};
+  const OpRegistry ops({&def, 1}, &emit::builtin_registry());
+  emit::ProgramBuilder b(ops);
+  b.begin_method("main");
+  const emit::TensorId x = b.input("x", DType::f32, {3});
+  const emit::TensorId y = b.temp(DType::f32, {3}, 1);
+  b.custom_into("acme::positives", nullptr, 0, {x}, {y});
+  b.output("y", b.op(OpId::add, NoAttrs{}, {y, y}));
+  const emit::FileBytes file = finish(b);
+  mote_custom_op op{};
+  op.abi = MOTE_CUSTOM_OP_ABI;
+  op.name = "acme::positives";
+  op.flags = MOTE_OP_DATA_DEPENDENT;
+  op.min_inputs = op.max_inputs = op.min_outputs = op.max_outputs = 1;
+  op.infer = &positives_infer;
+  op.run = &positives_run;
+  ASSERT_EQ(mote_registry_add_op(registry.get(), &op, error.get()), 0u) << message();
+  ASSERT_EQ(open(file), 0u) << message();
+  std::vector<float> result;
+  ASSERT_EQ(run({-1, 4, 5}, &result), 0u) << message();
+  EXPECT_EQ(result[0], 8);
+  EXPECT_EQ(result[1], 10);
+  int32_t dims[MOTE_MAX_RANK];
+  uint32_t rank = 0;
+  ASSERT_EQ(mote_instance_output_dims(instance.get(), 0, 0, dims, &rank), 0u);
+  EXPECT_EQ(dims[0], 2);
+}
+
 // A backend that doubles, and counts its handles.
 int handles = 0;
 uint32_t release_request = 0;

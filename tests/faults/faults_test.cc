@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "mote/compiler/emit/builder.h"
 #include "tests/fuzz/exact_block.h"
 #include "tests/fuzz/op_case.h"
@@ -104,7 +106,10 @@ TEST(Faults, RunsInExactlyTheStatedMemoryAndIsRefusedWithOneByteLess) {
   }
   EXPECT_GT(ran, kPrograms / 2);
   EXPECT_GT(banks, 50);
-  EXPECT_GT(scratches, 3);
+  // A selective build may have no operator that works in scratch memory.
+  const auto& ops = fuzz::known_ops();
+  const auto working = std::count_if(ops.begin(), ops.end(), [](const fuzz::KnownOp& op) { return op.def->scratch != nullptr; });
+  if (working > 4) EXPECT_GT(scratches, 3);
 }
 
 TEST(Faults, WrongBanksAreRefused) {

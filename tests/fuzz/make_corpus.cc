@@ -1,5 +1,6 @@
-// Writes the seed corpus: random programs that open and run, one at least around each operator, and a few empty-handed ones.
-//   make_corpus DIR [COUNT [SEED]]
+// Writes seed programs: random ones that open and run, each operator in turn.
+//   make_corpus DIR [COUNT [SEED]]            every program of at most 8 kB
+//   make_corpus DIR COUNT SEED cover          small ones that run an operator none before it ran: tests/fuzz/corpus
 
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,7 @@ int main(int argc, char** argv) {
   }
   const int count = argc > 2 ? std::atoi(argv[2]) : 400;
   const uint64_t seed = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1;
+  const bool cover = argc > 4;
   const size_t ops = known_ops().size();
   std::map<std::string, int> refusals;
   size_t bytes = 0;
@@ -37,8 +39,10 @@ int main(int argc, char** argv) {
     const UntrustedResult r = run_untrusted(file.span(), dice);
     opened += r.open.ok() ? 1 : 0;
     finished += r.run.ok() && r.methods_run > 0 ? 1 : 0;
+    bool news = false;
+    for (const uint16_t op : r.ops) news |= ran[op] == 0;
+    if (file.size > (cover ? 2500u : 8192u) || (cover && !news)) continue;
     for (const uint16_t op : r.ops) ++ran[op];
-    if (file.size > 8192) continue;
     char name[64];
     std::snprintf(name, sizeof name, "/%05d.mote", i);
     if (!mote::emit::save_file(argv[1] + std::string(name), file.span(), &error)) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "mote/compiler/emit/arena_plan.h"
+#include "mote/compiler/emit/cost.h"
 #include "mote/core/layout.h"
 #include "mote/format/reader.h"
 #include "mote/ops/op_docs.h"
@@ -371,6 +372,7 @@ bool ProgramBuilder::finish(FileBytes* out, std::string* error, const WriteOptio
   }
   ProgramRecords r = records_;
   plan_arena(r, view_of_, view_offset_);
+  state_costs(r);
   SegmentData constants;
   constants.bytes = constants_;
   constants.flags = external_ ? static_cast<uint8_t>(kExternal) : uint8_t{0};
