@@ -5,6 +5,20 @@ set(MOTE_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Werror)
 # Products and sums round the same way on every machine: no contraction to fused multiply-add.
 set(MOTE_COMMON_FLAGS ${MOTE_WARNINGS} -ffp-contract=off -ffunction-sections -fdata-sections)
 
+# -O2: GCC 12 for aarch64 crashes on the reductions of some kernels with -O3, and warns of accesses that cannot happen.
+# Fast kernels choose their own flags.
+foreach(_language C CXX)
+  string(REPLACE "-O3" "-O2" CMAKE_${_language}_FLAGS_RELEASE "${CMAKE_${_language}_FLAGS_RELEASE}")
+endforeach()
+
+# MOTE_UNITY: compile several operators at once. Half the time for a full build, more for one changed operator.
+option(MOTE_UNITY "Compile operators and their tests in groups" OFF)
+function(mote_group_sources name)
+  if(MOTE_UNITY)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
 set(MOTE_SANITIZE "" CACHE STRING "Sanitizers for everything in this build, e.g. address,undefined")
 if(MOTE_SANITIZE)
   add_compile_options(-fsanitize=${MOTE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -265,7 +265,7 @@ TEST(ApiProgram, LoadingIsTracedOnceItSucceeded) {
   o.trace_context = &loads;
   EXPECT_EQ(open(file, &o).status, 0u);
   EXPECT_EQ(loads, 1);
-  file.data()[0] ^= 0xff;
+  file.data()[8] ^= 0xff;  // the identifier
   EXPECT_NE(open(file, &o).status, 0u);
   EXPECT_EQ(loads, 1);
 }
@@ -292,6 +292,9 @@ TEST(ApiProgram, NamesAndVersions) {
   EXPECT_STRNE(mote_version(), "");
   EXPECT_STREQ(mote_code_name(MOTE_OUT_OF_MEMORY), "OutOfMemory");
   EXPECT_STREQ(mote_code_name(static_cast<mote_code>(200)), "Unknown");
+  EXPECT_STREQ(mote_code_name(static_cast<mote_code>(256)), "Unknown");
+  EXPECT_STREQ(mote_why_name(65536 + 200), "Unknown");
+  EXPECT_EQ(mote_dtype_bits(static_cast<mote_dtype>(257)), 0u);
   EXPECT_STREQ(mote_why_name(200), "BankSize");
   EXPECT_STREQ(mote_dtype_name(MOTE_BOOL), "bool");
   EXPECT_EQ(mote_dtype_bits(MOTE_S4), 4u);

@@ -38,7 +38,8 @@ typedef enum mote_trace_kind {
   MOTE_TRACE_RUN_BEGIN = 2,
   MOTE_TRACE_RUN_END = 3,
   MOTE_TRACE_INSTRUCTION_BEGIN = 4,
-  MOTE_TRACE_INSTRUCTION_END = 5
+  MOTE_TRACE_INSTRUCTION_END = 5,
+  MOTE_TRACE_WIDTH = 0x7fffffff /* no event, see MOTE_CODE_WIDTH */
 } mote_trace_kind;
 typedef void (*mote_trace_fn)(void* context, mote_trace_kind kind, uint32_t method, uint32_t instruction);
 
@@ -107,7 +108,8 @@ typedef enum mote_dtype {
   MOTE_U64 = 12,
   MOTE_BOOL = 13,
   MOTE_S4 = 14,
-  MOTE_U4 = 15
+  MOTE_U4 = 15,
+  MOTE_DTYPE_WIDTH = 0x7fffffff /* no type, see MOTE_CODE_WIDTH */
 } mote_dtype;
 MOTE_EXPORT const char* mote_dtype_name(mote_dtype dtype); /* "f32" */
 MOTE_EXPORT uint32_t mote_dtype_bits(mote_dtype dtype);    /* 0: no element type */

@@ -97,7 +97,7 @@ class ProgramMaker {
       room = d > 0 ? room / d : room;
     }
     if (dynamic) return b_.temp(t.dtype, dims, static_cast<uint8_t>((1u << t.rank) - 1));
-    if (t.rank >= 2 && dice_.chance(15)) return view_for(t, dims);
+    if (t.rank >= 2 && dice_.chance(15) && std::count(dims.begin(), dims.end(), 0) == 0) return view_for(t, dims);
     const TensorId id = b_.temp(t.dtype, dims);
     if (second_bank_ != 0 && dice_.chance(40)) b_.set_bank(id, second_bank_);
     return id;

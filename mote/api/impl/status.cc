@@ -54,6 +54,12 @@ constexpr int kCodes = 0
 static_assert(kCodes == MOTE_NOT_BOUND + 1, "a code was added to status.def: add it to mote.h and above");
 static_assert(mote::kDTypeCount == MOTE_U4 + 1, "a type was added to dtype.def: add it to mote.h and above");
 
+// A number too large for the narrower type is none of its values, and must not wrap to one.
+template <class T, uint32_t kLargest>
+T narrow(uint32_t value) {
+  return static_cast<T>(value < kLargest ? value : kLargest);
+}
+
 }  // namespace
 
 extern "C" {
@@ -68,11 +74,11 @@ void mote_format_version(uint32_t* out_major, uint32_t* out_minor) {
 
 mote_code mote_status_code(mote_status status) { return static_cast<mote_code>(mote::Status::from_bits(status).code()); }
 uint32_t mote_status_why(mote_status status) { return static_cast<uint32_t>(mote::Status::from_bits(status).why()); }
-const char* mote_code_name(mote_code code) { return mote::status_name(static_cast<mote::Status::Code>(code)); }
-const char* mote_code_text(mote_code code) { return mote::status_text(static_cast<mote::Status::Code>(code)); }
-const char* mote_why_name(uint32_t why) { return mote::why_name(static_cast<mote::Why>(why)); }
-const char* mote_why_text(uint32_t why) { return mote::why_text(static_cast<mote::Why>(why)); }
-const char* mote_dtype_name(mote_dtype dtype) { return mote::dtype_name(static_cast<mote::DType>(dtype)); }
-uint32_t mote_dtype_bits(mote_dtype dtype) { return mote::dtype_bits(static_cast<mote::DType>(dtype)); }
+const char* mote_code_name(mote_code code) { return mote::status_name(narrow<mote::Status::Code, 0xff>(code)); }
+const char* mote_code_text(mote_code code) { return mote::status_text(narrow<mote::Status::Code, 0xff>(code)); }
+const char* mote_why_name(uint32_t why) { return mote::why_name(narrow<mote::Why, 0xffff>(why)); }
+const char* mote_why_text(uint32_t why) { return mote::why_text(narrow<mote::Why, 0xffff>(why)); }
+const char* mote_dtype_name(mote_dtype dtype) { return mote::dtype_name(narrow<mote::DType, 0xff>(dtype)); }
+uint32_t mote_dtype_bits(mote_dtype dtype) { return mote::dtype_bits(narrow<mote::DType, 0xff>(dtype)); }
 
 }  // extern "C"
