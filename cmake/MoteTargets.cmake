@@ -12,10 +12,10 @@ foreach(_language C CXX)
 endforeach()
 
 # MOTE_UNITY: compile several operators at once. Half the time for a full build, more for one changed operator.
-option(MOTE_UNITY "Compile operators and their tests in groups" OFF)
+option(MOTE_UNITY "Compile operators and their tests in groups" ON)
 function(mote_group_sources name)
   if(MOTE_UNITY)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   endif()
 endfunction()
 

@@ -6,7 +6,7 @@
 namespace mote {
 namespace {
 
-// Where empty tensors that nobody bound point to.
+// Where empty tensors without an address point to.
 uint8_t nothing[8];
 
 }  // namespace
@@ -99,6 +99,8 @@ uint8_t* Instance::resolve_tensors(const InstanceMemory& memory, uint8_t* extra)
     const uint8_t* data = nullptr;
     if (d.storage == Storage::kConstant) data = program_->segment(d.bank).data + d.offset;
     else if (d.storage < Storage::kInput) data = memory.banks[d.bank].data + d.offset;
+    // An empty segment or bank may have no address; what lies in it is empty too.
+    if (data == nullptr && d.storage < Storage::kInput) data = nothing;
     *tensor = {&d, const_cast<uint8_t*>(data)};
     if (d.dynamic != 0) {
       tensor->desc = static_cast<TensorDesc*>(std::memcpy(extra, &d, sizeof d));

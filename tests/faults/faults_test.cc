@@ -109,7 +109,9 @@ TEST(Faults, RunsInExactlyTheStatedMemoryAndIsRefusedWithOneByteLess) {
   // A selective build may have no operator that works in scratch memory.
   const auto& ops = fuzz::known_ops();
   const auto working = std::count_if(ops.begin(), ops.end(), [](const fuzz::KnownOp& op) { return op.def->scratch != nullptr; });
-  if (working > 4) EXPECT_GT(scratches, 3);
+  if (working > 4) {
+    EXPECT_GT(scratches, 3);
+  }
 }
 
 TEST(Faults, WrongBanksAreRefused) {
