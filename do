@@ -24,7 +24,7 @@ END
 
 packages_demo="build-essential cmake ninja-build ccache git python3 flatbuffers-compiler libflatbuffers-dev libcli11-dev nlohmann-json3-dev
   libjpeg-dev libpng-dev"
-packages_test="$packages_demo libgtest-dev googletest libbenchmark-dev clang clang-format clang-tidy gcc-arm-none-eabi
+packages_test="$packages_demo libgtest-dev googletest libbenchmark-dev clang libclang-rt-14-dev clang-format clang-tidy gcc-arm-none-eabi
   libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm"
 packages_all="$packages_test g++-aarch64-linux-gnu g++-arm-linux-gnueabihf qemu-user wine64 python3-venv"
 

@@ -176,6 +176,7 @@ Status Instance::init_backend(const Instruction& n, Call* call) noexcept {
     call->handle = nullptr;
     return fail({Status::kBackend, Why::kBackendFailed}, 0, error);
   }
+  if (release != 0 && options_.release_blob != nullptr) options_.release_blob(options_.release_self, record.segment);
   diagnostic_.name = nullptr;
   return Status::kOk;
 }

@@ -20,6 +20,9 @@ struct InstanceOptions {
   const Threads* threads = nullptr;  // null: single-threaded
   BackendList backends;
   const TraceHook* trace = nullptr;
+  // Called when a backend has copied what it needs of a blob segment: its bytes may be released, for this instance's part.
+  void (*release_blob)(void* self, uint32_t segment) = nullptr;
+  void* release_self = nullptr;
 };
 
 // How far one run may go.

@@ -11,7 +11,7 @@ namespace {
 std::vector<uint8_t> file(const std::string& header, const std::vector<uint8_t>& data, uint8_t version = 1) {
   std::vector<uint8_t> f = {
       0x93, 'N', 'U', 'M', 'P', 'Y', version, 0, static_cast<uint8_t>(header.size()), static_cast<uint8_t>(header.size() >> 8)};
-  if (version > 1) f.insert(f.end(), {static_cast<uint8_t>(header.size() >> 16), static_cast<uint8_t>(header.size() >> 24)});
+  for (int shift = 16; version > 1 && shift <= 24; shift += 8) f.push_back(static_cast<uint8_t>(header.size() >> shift));
   f.insert(f.end(), header.begin(), header.end());
   f.insert(f.end(), data.begin(), data.end());
   return f;

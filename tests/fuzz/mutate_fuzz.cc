@@ -34,7 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ++tally.executions;
   Dice dice(Dice::digest(data, size));
   UntrustedLimits limits;
-  limits.memory_bytes = 1u << 20;
+  limits.memory_bytes = 1u << 18;
+  limits.steps = 500;
   tally.count(run_untrusted({data, size}, dice, limits));
   return 0;
 }

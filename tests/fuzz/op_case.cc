@@ -12,7 +12,7 @@
 namespace mote::fuzz {
 namespace {
 
-constexpr int32_t kMaxElements = 2048;
+constexpr int32_t kMaxElements = 640;  // small cases find as much as large ones, sooner
 constexpr int32_t kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 16, 0};
 
 template <class T>
@@ -115,7 +115,7 @@ class CaseMaker {
       if (t.dtype == DType::kNone || dtype_bits(t.dtype) < 8 || t.rank > kMaxRank) return false;
       for (int i = 0; i < t.rank; ++i) {
         count *= t.dims[i] > 0 ? t.dims[i] : 1;
-        if (t.dims[i] < kDimUnknown || count > 16 * kMaxElements) return false;
+        if (t.dims[i] < kDimUnknown || count > 8 * kMaxElements) return false;
       }
     }
     return true;

@@ -46,6 +46,23 @@ TEST(NullBackend, CopiesInputsToOutputs) {
   EXPECT_TRUE(loaded.guards_intact());
 }
 
+TEST(NullBackend, LetsItsBlobBeReleasedAfterInit) {
+  static const mote_backend* const list[] = {null_backend()};
+  std::vector<uint32_t> released;
+  InstanceOptions options;
+  options.backends = {list, 1};
+  options.release_self = &released;
+  options.release_blob = [](void* self, uint32_t segment) { static_cast<std::vector<uint32_t>*>(self)->push_back(segment); };
+  runtest::Loaded loaded(program_with({}), emit::builtin_registry(), options);
+  ASSERT_TRUE(loaded.status.ok());
+  ASSERT_EQ(released.size(), 1u);
+  EXPECT_EQ(loaded.program.table().segments[released[0]].kind, SegmentKind::kBlob);
+  const ConstBytes blob = loaded.program.segment(released[0]);
+  std::memset(const_cast<uint8_t*>(blob.data), 0xee, blob.size);
+  std::vector<std::vector<uint8_t>> outputs;
+  EXPECT_TRUE(loaded.run(0, {runtest::bytes_of<float>({1, 2, 3, 4, 5, 6})}, &outputs).ok());
+}
+
 TEST(NullBackend, RefusesAnotherVersion) {
   BlobSpec spec;
   spec.version = "2";

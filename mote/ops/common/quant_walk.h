@@ -67,7 +67,10 @@ class QuantWalk {
   int32_t parameter(const TensorDesc& p, const Strides& s, int32_t i) const {
     if (!blocked_) return p.rank == 0 || p.dims[0] == 1 ? 0 : along(axis_, i) * s.of[0];
     int32_t at = 0;
-    for (int k = 0; k < shape_.rank; ++k) at += (k == axis_ ? along(k, i) / block_ : along(k, i)) * s.of[k];
+    for (int k = 0; k < shape_.rank; ++k) {
+      const int32_t index = k == axis_ ? along(k, i) / block_ : along(k, i);
+      at += (k == 1 && p.ring_rows != 0 ? index % p.ring_rows : index) * s.of[k];
+    }
     return at;
   }
 
