@@ -36,7 +36,8 @@ endfunction()
 
 # GCC 12 sees accesses out of bounds in std::vector::insert that do not happen; Clang still looks, and so do the sanitizers.
 function(mote_host_flags name)
-  target_compile_options(${name} PRIVATE ${MOTE_COMMON_FLAGS} $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>)
+  target_compile_options(${name} PRIVATE ${MOTE_COMMON_FLAGS}
+                         $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>)
 endfunction()
 
 # Host code: the standard library is welcome.

@@ -45,8 +45,8 @@ TEST(Half, ConversionsRoundToNearestEven) {
 
 TEST(Half, Bf16RoundsToNearestEven) {
   EXPECT_EQ(bf16(1.0f).bits, 0x3f80);
-  EXPECT_EQ(bf16(1.00390625f).bits, 0x3f80);               // the middle between 0x3f80 and 0x3f81
-  EXPECT_EQ(bf16(1.01171875f).bits, 0x3f82);               // the middle between 0x3f81 and 0x3f82
+  EXPECT_EQ(bf16(1.00390625f).bits, 0x3f80);  // the middle between 0x3f80 and 0x3f81
+  EXPECT_EQ(bf16(1.01171875f).bits, 0x3f82);  // the middle between 0x3f81 and 0x3f82
   EXPECT_EQ(bf16(1.00390625 + 1e-12).bits, 0x3f81) << "double: one rounding";
   EXPECT_EQ(bf16(3.4e38f).bits, 0x7f80);
   EXPECT_TRUE(std::isnan(static_cast<float>(bf16(std::numeric_limits<float>::quiet_NaN()))));
@@ -97,8 +97,12 @@ TEST(DTypeTest, NamesRoundTrip) {
 }
 
 TEST(LayoutTest, PanelsHoldEveryElementOnce) {
-  struct Case { Layout layout; DType dtype; };
-  for (const Case c : {Case{Layout::kPanel16, DType::f32}, Case{Layout::kPanel16, DType::f16}, Case{Layout::kPanel16k2, DType::bf16}, Case{Layout::kPanel16k4, DType::s8}}) {
+  struct Case {
+    Layout layout;
+    DType dtype;
+  };
+  for (const Case c : {Case{Layout::kPanel16, DType::f32}, Case{Layout::kPanel16, DType::f16}, Case{Layout::kPanel16k2, DType::bf16},
+                       Case{Layout::kPanel16k4, DType::s8}}) {
     const uint32_t n_count = 19, k_count = 7, width = dtype_bytes(c.dtype);
     const uint64_t bytes = panel_bytes(c.layout, c.dtype, n_count, k_count);
     const PanelShape p = panel_shape(c.layout, c.dtype);

@@ -22,7 +22,7 @@ constexpr uint32_t dtype_bits(DType t) { return static_cast<uint8_t>(t) < kDType
 // Bytes per element; 0 for the 4-bit types, which have no byte of their own.
 constexpr uint32_t dtype_bytes(DType t) { return dtype_bits(t) / 8; }
 
-const char* dtype_name(DType t) noexcept;         // "f32"; host texts, see dtype_text.cc
+const char* dtype_name(DType t) noexcept;          // "f32"; host texts, see dtype_text.cc
 DType dtype_from_name(const char* name) noexcept;  // kNone when unknown
 
 // A set of element types.
@@ -31,10 +31,10 @@ constexpr DTypeMask mask_of(DType t) { return 1u << static_cast<uint8_t>(t); }
 
 template <class T>
 struct DTypeOf;
-#define MOTE_DTYPE(value, name, type, bits) \
-  template <>                               \
-  struct DTypeOf<type> {                    \
-    static constexpr DType value_ = DType::name; \
+#define MOTE_DTYPE(value, name, type, bits)                                                           \
+  template <>                                                                                         \
+  struct DTypeOf<type> {                                                                              \
+    static constexpr DType value_ = DType::name;                                                      \
     static_assert(dtype_bits(DType::name) == (bits), "the table in dtype_bits must match dtype.def"); \
   };
 #include "mote/core/dtype.def"
@@ -64,11 +64,17 @@ constexpr DTypeMask kIndex = mask_of(DType::s32) | mask_of(DType::s64);
 
 // The type in which arithmetic on T happens: float for the 16-bit floats, T itself otherwise.
 template <class T>
-struct ComputeOf { using type = T; };
+struct ComputeOf {
+  using type = T;
+};
 template <>
-struct ComputeOf<f16> { using type = float; };
+struct ComputeOf<f16> {
+  using type = float;
+};
 template <>
-struct ComputeOf<bf16> { using type = float; };
+struct ComputeOf<bf16> {
+  using type = float;
+};
 template <class T>
 using Compute = typename ComputeOf<T>::type;
 

@@ -26,7 +26,7 @@ uint16_t double_to_bf16(double x) noexcept;
 struct f16 {
   uint16_t bits;
   f16() = default;
-  f16(float x) : bits(detail::float_to_f16(x)) {}            // NOLINT(google-explicit-constructor)
+  f16(float x) : bits(detail::float_to_f16(x)) {}  // NOLINT(google-explicit-constructor)
   explicit f16(double x) : bits(detail::double_to_f16(x)) {}
   operator float() const { return detail::f16_to_float(bits); }  // NOLINT(google-explicit-constructor)
 };
@@ -45,8 +45,12 @@ struct bf16 {
 };
 
 // Two 4-bit integers per byte, low nibble first. Storage only; element access goes through helpers.
-struct s4 { uint8_t pair; };
-struct u4 { uint8_t pair; };
+struct s4 {
+  uint8_t pair;
+};
+struct u4 {
+  uint8_t pair;
+};
 
 static_assert(sizeof(f16) == 2 && sizeof(bf16) == 2, "storage types must have no padding");
 

@@ -14,16 +14,11 @@ struct PanelShape {
 // k_group is 0 for a value that is no panel layout.
 constexpr PanelShape panel_shape(Layout layout, DType dtype) {
   switch (layout) {
-    case Layout::kPanel16:
-      return {1, dtype_bytes(dtype), mask_of(DType::f32) | mask_of(DType::f16)};
-    case Layout::kPanel16k2:
-      return {2, 4, mask_of(DType::bf16)};
-    case Layout::kPanel16k4:
-      return {4, 4, mask_of(DType::s8)};
-    case Layout::kPanel16k8:
-      return {8, 4, mask_of(DType::s4)};
-    default:
-      return {0, 0, 0};
+    case Layout::kPanel16: return {1, dtype_bytes(dtype), mask_of(DType::f32) | mask_of(DType::f16)};
+    case Layout::kPanel16k2: return {2, 4, mask_of(DType::bf16)};
+    case Layout::kPanel16k4: return {4, 4, mask_of(DType::s8)};
+    case Layout::kPanel16k8: return {8, 4, mask_of(DType::s4)};
+    default: return {0, 0, 0};
   }
 }
 

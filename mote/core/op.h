@@ -6,8 +6,8 @@
 #include <tuple>
 #include <type_traits>
 
-#include "mote/core/tensor.h"
 #include "mote/core/status.h"
+#include "mote/core/tensor.h"
 
 namespace mote {
 
@@ -36,21 +36,56 @@ constexpr uint8_t kVariadic = 255;
 class OpInfo {
  public:
   constexpr explicit OpInfo(const char* summary) : summary_(summary) {}
-  constexpr OpInfo inputs(uint8_t least, uint8_t most) const { OpInfo r = *this; r.min_in_ = least; r.max_in_ = most; return r; }
+  constexpr OpInfo inputs(uint8_t least, uint8_t most) const {
+    OpInfo r = *this;
+    r.min_in_ = least;
+    r.max_in_ = most;
+    return r;
+  }
   constexpr OpInfo inputs(uint8_t n) const { return inputs(n, n); }
-  constexpr OpInfo outputs(uint8_t least, uint8_t most) const { OpInfo r = *this; r.min_out_ = least; r.max_out_ = most; return r; }
+  constexpr OpInfo outputs(uint8_t least, uint8_t most) const {
+    OpInfo r = *this;
+    r.min_out_ = least;
+    r.max_out_ = most;
+    return r;
+  }
   constexpr OpInfo outputs(uint8_t n) const { return outputs(n, n); }
   // Element types that operand `of` may have: input number, or kOfOutput for output 0.
-  constexpr OpInfo types(DTypeMask mask, uint8_t of = 0) const { OpInfo r = *this; r.types_ = mask; r.types_of_ = of; return r; }
-  constexpr OpInfo flags(uint16_t f) const { OpInfo r = *this; r.flags_ = f; return r; }
+  constexpr OpInfo types(DTypeMask mask, uint8_t of = 0) const {
+    OpInfo r = *this;
+    r.types_ = mask;
+    r.types_of_ = of;
+    return r;
+  }
+  constexpr OpInfo flags(uint16_t f) const {
+    OpInfo r = *this;
+    r.flags_ = f;
+    return r;
+  }
   // Working memory: a function `Scratch scratch(const OpContext&) noexcept` that depends on shapes, types and attributes alone.
-  constexpr OpInfo scratch(Scratch (*f)(const OpContext&) noexcept) const { OpInfo r = *this; r.scratch_ = f; return r; }
+  constexpr OpInfo scratch(Scratch (*f)(const OpContext&) noexcept) const {
+    OpInfo r = *this;
+    r.scratch_ = f;
+    return r;
+  }
   // The ATen operator with the same meaning, e.g. "aten::relu.out".
-  constexpr OpInfo aten(const char* name) const { OpInfo r = *this; r.aten_ = name; return r; }
+  constexpr OpInfo aten(const char* name) const {
+    OpInfo r = *this;
+    r.aten_ = name;
+    return r;
+  }
   // The ONNX operators a front end maps here, for the reference.
-  constexpr OpInfo onnx(const char* names) const { OpInfo r = *this; r.onnx_ = names; return r; }
+  constexpr OpInfo onnx(const char* names) const {
+    OpInfo r = *this;
+    r.onnx_ = names;
+    return r;
+  }
   // Names of inputs and outputs for the reference, "x, weights, bias? -> y".
-  constexpr OpInfo signature(const char* s) const { OpInfo r = *this; r.signature_ = s; return r; }
+  constexpr OpInfo signature(const char* s) const {
+    OpInfo r = *this;
+    r.signature_ = s;
+    return r;
+  }
 
   const char* summary_;
   const char* aten_ = "";
@@ -72,7 +107,9 @@ struct AttrField {
   const char* doc;
 };
 template <class S, class T>
-constexpr AttrField<S, T> attr(const char* name, T S::*member, const char* doc) { return {name, member, doc}; }
+constexpr AttrField<S, T> attr(const char* name, T S::*member, const char* doc) {
+  return {name, member, doc};
+}
 
 // Attributes of an operator that has none.
 struct NoAttrs {};
@@ -96,22 +133,24 @@ struct Threads {
 
 // One instruction's view of the world: operands, attributes, memory.
 struct OpContext {
-  const Tensor* tensors = nullptr;     // of the instance
-  const int32_t* operands = nullptr;   // inputs, then outputs; -1 is an absent optional input
+  const Tensor* tensors = nullptr;    // of the instance
+  const int32_t* operands = nullptr;  // inputs, then outputs; -1 is an absent optional input
   const void* attr_bytes = nullptr;
   const TensorDesc* bounds = nullptr;  // descriptors as planned; actual sizes never exceed them
   uint16_t input_count = 0;
   uint16_t output_count = 0;
   Rows rows;
-  ByteSpan scratch;                    // at least what the operator's scratch() asked for, 16-byte aligned
-  const Threads* threads = nullptr;    // null: single-threaded
+  ByteSpan scratch;                  // at least what the operator's scratch() asked for, 16-byte aligned
+  const Threads* threads = nullptr;  // null: single-threaded
 
   bool has_input(int i) const { return i < input_count && operands[i] >= 0; }
   const Tensor& input(int i) const { return tensors[operands[i]]; }
   const Tensor& output(int i) const { return tensors[operands[input_count + i]]; }
   bool has_output(int i) const { return i < output_count && operands[input_count + i] >= 0; }
   template <class A>
-  const A& attrs() const { return *static_cast<const A*>(attr_bytes); }
+  const A& attrs() const {
+    return *static_cast<const A*>(attr_bytes);
+  }
 
   // Sets the actual size of a dynamic dimension of output `i`, within its bound, and makes the output dense at that size.
   // Only for operators flagged kDataDependent.
@@ -162,7 +201,7 @@ struct OpDef {
   uint16_t attrs_size;  // bytes of the attribute struct this build knows
   uint16_t flags;
   uint8_t min_in, max_in, min_out, max_out;  // kVariadic: any number
-  const char* name;     // "mote::softmax"; null keeps the name out of the binary
+  const char* name;                          // "mote::softmax"; null keeps the name out of the binary
   Status (*infer)(const InferContext&) noexcept;
   KernelFn (*select)(const OpContext&) noexcept;  // null result: no kernel for these types
   Scratch (*scratch)(const OpContext&) noexcept;  // null: none

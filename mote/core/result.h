@@ -27,7 +27,7 @@ class [[nodiscard]] Result {
 // Declares `lhs` and gives it the value of the Result `expr`, or returns the failure.
 #define MOTE_ASSIGN(lhs, expr) MOTE_ASSIGN_AT_(lhs, expr, __LINE__)
 #define MOTE_ASSIGN_AT_(lhs, expr, line) MOTE_ASSIGN_IN_(lhs, expr, line)
-#define MOTE_ASSIGN_IN_(lhs, expr, line)                       \
-  auto mote_result_##line = (expr);                            \
+#define MOTE_ASSIGN_IN_(lhs, expr, line)                            \
+  auto mote_result_##line = (expr);                                 \
   if (!mote_result_##line.ok()) return mote_result_##line.status(); \
   lhs = static_cast<decltype(mote_result_##line)&&>(mote_result_##line).value()

@@ -61,7 +61,7 @@ constexpr int32_t clamp32(uint64_t v) { return v > 0x7fffffff ? 0x7fffffff : sta
 }  // namespace mote
 
 // Returns from the enclosing function when `expr` is not ok.
-#define MOTE_TRY(expr)                                                 \
-  do {                                                                 \
+#define MOTE_TRY(expr)                                                              \
+  do {                                                                              \
     if (::mote::Status mote_status = (expr); !mote_status.ok()) return mote_status; \
   } while (0)

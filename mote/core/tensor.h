@@ -29,16 +29,16 @@ enum class Storage : uint8_t {
 
 // A tensor as the program file describes it. The file holds exactly these bytes, so descriptors are read in place.
 struct TensorDesc {
-  uint64_t offset;             // bytes from the start of the segment or bank; 0 for input and output
-  int32_t dims[kMaxRank];      // sizes, or upper bounds where the dimension is dynamic; unused ones are 0
-  int32_t strides[kMaxRank];   // bytes; unused ones are 0; all 0 unless the layout is plain
+  uint64_t offset;            // bytes from the start of the segment or bank; 0 for input and output
+  int32_t dims[kMaxRank];     // sizes, or upper bounds where the dimension is dynamic; unused ones are 0
+  int32_t strides[kMaxRank];  // bytes; unused ones are 0; all 0 unless the layout is plain
   DType dtype;
   uint8_t rank;
   Layout layout;
   Storage storage;
   uint8_t bank;
-  uint8_t dynamic;             // bit i: dimension i is known only when running
-  uint16_t ring_rows;          // 0, or: dimension 1 is stored modulo this many rows (strips)
+  uint8_t dynamic;     // bit i: dimension i is known only when running
+  uint16_t ring_rows;  // 0, or: dimension 1 is stored modulo this many rows (strips)
 };
 static_assert(sizeof(TensorDesc) == 80, "the descriptor is format ABI");
 
@@ -69,10 +69,14 @@ struct Tensor {
   int32_t count() const { return element_count(*desc); }
 
   template <class T>
-  T* as() const { return static_cast<T*>(data); }
+  T* as() const {
+    return static_cast<T*>(data);
+  }
   // The element at a byte offset, as row walks give it.
   template <class T>
-  T* at(int32_t byte_offset) const { return reinterpret_cast<T*>(static_cast<uint8_t*>(data) + byte_offset); }
+  T* at(int32_t byte_offset) const {
+    return reinterpret_cast<T*>(static_cast<uint8_t*>(data) + byte_offset);
+  }
 };
 
 // What shape inference says of an output. A dimension may be kDimUnknown.

@@ -60,7 +60,9 @@ TEST(FormatVersion, ANewerMajorIsRefusedWithTheReason) {
 TEST(Format, NotAProgram) {
   alignas(16) uint8_t bytes[64] = {};
   Program program;
-  auto open = [&](size_t size, size_t at = 0) { return Program::open({{bytes + at, size}, 0, {}}, emit::builtin_registry(), &program).why(); };
+  auto open = [&](size_t size, size_t at = 0) {
+    return Program::open({{bytes + at, size}, 0, {}}, emit::builtin_registry(), &program).why();
+  };
   EXPECT_EQ(open(0), Why::kNotAProgram);
   EXPECT_EQ(open(64), Why::kNotAProgram);
   EXPECT_EQ(open(48, 8), Why::kMisaligned);
@@ -162,7 +164,8 @@ TEST(Format, TheSameRecordsGiveTheSameBytes) {
 TEST(Sha256, KnownDigests) {
   auto hex = [](const std::string& text, size_t part) {
     Sha256 sha;
-    for (size_t i = 0; i < text.size(); i += part) sha.update({reinterpret_cast<const uint8_t*>(text.data()) + i, std::min(part, text.size() - i)});
+    for (size_t i = 0; i < text.size(); i += part)
+      sha.update({reinterpret_cast<const uint8_t*>(text.data()) + i, std::min(part, text.size() - i)});
     uint8_t digest[32];
     sha.finish(digest);
     std::string out;
@@ -176,7 +179,8 @@ TEST(Sha256, KnownDigests) {
   EXPECT_EQ(hex("", 1), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(hex("abc", 1), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   const std::string long_text(1000, 'a');
-  for (const size_t part : {1u, 7u, 63u, 64u, 65u, 1000u}) EXPECT_EQ(hex(long_text, part), "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3");
+  for (const size_t part : {1u, 7u, 63u, 64u, 65u, 1000u})
+    EXPECT_EQ(hex(long_text, part), "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3");
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ constexpr uint16_t kFirstCustomOp = 0x8000;  // operators found by name: see op_
 struct Instruction {
   uint16_t op;
   uint16_t attrs_size;
-  uint32_t attrs;         // offset into the attribute bytes, a multiple of 4
-  uint32_t operands;      // first operand: inputs, then outputs
+  uint32_t attrs;     // offset into the attribute bytes, a multiple of 4
+  uint32_t operands;  // first operand: inputs, then outputs
   uint16_t input_count;
   uint16_t output_count;
 };

@@ -8,8 +8,8 @@ namespace mote {
 // The parts of a program table, borrowed from the bytes they were read from. Copyable, owns nothing.
 struct ProgramTable {
   uint16_t major = 0, minor = 0;
-  ConstBytes strings;                 // NUL-terminated texts, one after the other; offset 0 is the empty one
-  Span<const uint32_t> requires_;     // strings: features a reader must know
+  ConstBytes strings;              // NUL-terminated texts, one after the other; offset 0 is the empty one
+  Span<const uint32_t> requires_;  // strings: features a reader must know
   const Certificate* certificate = nullptr;
   Span<const Bank> banks;
   Span<const Segment> segments;
@@ -25,7 +25,7 @@ struct ProgramTable {
   Span<const uint32_t> source_names;  // strings, one per instruction; may be empty
   Span<const BackendRecord> backends;
   Span<const Placement> placements;
-  uint32_t policy = 0;                // string
+  uint32_t policy = 0;  // string
   Span<const Golden> goldens;
   Span<const Quant> quants;
   Span<const Pair> metadata;

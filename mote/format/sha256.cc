@@ -19,7 +19,9 @@ uint32_t rotate(uint32_t x, int n) noexcept { return x >> n | x << (32 - n); }
 
 void Sha256::block(const uint8_t* p) noexcept {
   uint32_t w[64];
-  for (int i = 0; i < 16; ++i) w[i] = static_cast<uint32_t>(p[4 * i]) << 24 | static_cast<uint32_t>(p[4 * i + 1]) << 16 | static_cast<uint32_t>(p[4 * i + 2]) << 8 | p[4 * i + 3];
+  for (int i = 0; i < 16; ++i)
+    w[i] = static_cast<uint32_t>(p[4 * i]) << 24 | static_cast<uint32_t>(p[4 * i + 1]) << 16 | static_cast<uint32_t>(p[4 * i + 2]) << 8 |
+           p[4 * i + 3];
   for (int i = 16; i < 64; ++i) {
     const uint32_t a = w[i - 15], b = w[i - 2];
     w[i] = w[i - 16] + (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) + w[i - 7] + (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);

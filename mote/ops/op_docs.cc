@@ -46,13 +46,10 @@ OpDoc make_doc(uint16_t id, const char* name, const OpInfo& info, const Tuple& f
 uint32_t width_of(AttrDoc::Kind k) {
   switch (k) {
     case AttrDoc::Kind::kS16:
-    case AttrDoc::Kind::kU16:
-      return 2;
+    case AttrDoc::Kind::kU16: return 2;
     case AttrDoc::Kind::kS8:
-    case AttrDoc::Kind::kU8:
-      return 1;
-    default:
-      return 4;
+    case AttrDoc::Kind::kU8: return 1;
+    default: return 4;
   }
 }
 

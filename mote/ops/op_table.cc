@@ -15,10 +15,18 @@ template <class A>
 constexpr bool plain_attrs = std::is_trivially_copyable_v<A> && alignof(A) <= 4;
 
 constexpr OpDef kTable[] = {
-#define MOTE_OP(id, op)                                                                                             \
-  {id, attrs_size<ops::op::Attrs>, ops::op::kInfo.flags_, ops::op::kInfo.min_in_, ops::op::kInfo.max_in_,            \
-   ops::op::kInfo.min_out_, ops::op::kInfo.max_out_, "mote::" #op, &infer_with<ops::op::Attrs, &ops::op::infer>,     \
-   &ops::op::select, ops::op::kInfo.scratch_},
+#define MOTE_OP(id, op)                          \
+  {id,                                           \
+   attrs_size<ops::op::Attrs>,                   \
+   ops::op::kInfo.flags_,                        \
+   ops::op::kInfo.min_in_,                       \
+   ops::op::kInfo.max_in_,                       \
+   ops::op::kInfo.min_out_,                      \
+   ops::op::kInfo.max_out_,                      \
+   "mote::" #op,                                 \
+   &infer_with<ops::op::Attrs, &ops::op::infer>, \
+   &ops::op::select,                             \
+   ops::op::kInfo.scratch_},
 #include "ops_selected.def"
 #undef MOTE_OP
 };

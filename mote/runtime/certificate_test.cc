@@ -71,7 +71,8 @@ TEST(Certificate, RunsWithExactlyTheStatedBytesAndNotWithOneLess) {
   Diagnostic d;
   ASSERT_TRUE(Program::open({file.span(), 0, {}}, kOps, &program, &d).ok()) << emit::describe(d);
   const Certificate& c = *program.table().certificate;
-  Sizes exact{sizeof(void*) == 8 ? c.needs.instance_bytes_64 : c.needs.instance_bytes_32, c.needs.scratch_base + c.needs.scratch_per_thread, {}};
+  Sizes exact{
+      sizeof(void*) == 8 ? c.needs.instance_bytes_64 : c.needs.instance_bytes_32, c.needs.scratch_base + c.needs.scratch_per_thread, {}};
   for (const Bank& b : program.table().banks) exact.banks.push_back(static_cast<size_t>(b.size));
   ASSERT_EQ(exact.banks.size(), 2u);
   EXPECT_TRUE(create_with(program, exact, &d).ok());

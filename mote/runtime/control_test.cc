@@ -37,7 +37,9 @@ TEST(Control, IfTakesOneBranch) {
     // Any byte but 0 is true.
     for (const uint8_t yes : {uint8_t{1}, uint8_t{0}, uint8_t{200}}) {
       ASSERT_TRUE(p.run(0, {{yes}, bytes_of<float>({3, 4})}, &out).ok());
-      const std::vector<float> expected = yes != 0 ? std::vector<float>{9, 12} : with_else ? std::vector<float>{12, 20} : std::vector<float>{3, 4};
+      const std::vector<float> expected = yes != 0    ? std::vector<float>{9, 12}
+                                          : with_else ? std::vector<float>{12, 20}
+                                                      : std::vector<float>{3, 4};
       EXPECT_EQ(values_of<float>(out[0]), expected);
     }
   }

@@ -11,9 +11,9 @@ namespace mote {
 
 // Memory for one instance, owned by the caller and sized by the certificate: program.needs() and the table's banks.
 struct InstanceMemory {
-  ByteSpan instance;            // needs().instance bytes, 8-byte aligned
-  Span<const ByteSpan> banks;   // one for each bank of the program, aligned as it states
-  ByteSpan scratch;             // needs().scratch(threads) bytes, 16-byte aligned
+  ByteSpan instance;           // needs().instance bytes, 8-byte aligned
+  Span<const ByteSpan> banks;  // one for each bank of the program, aligned as it states
+  ByteSpan scratch;            // needs().scratch(threads) bytes, 16-byte aligned
 };
 
 struct InstanceOptions {
@@ -27,9 +27,9 @@ struct InstanceOptions {
 
 // How far one run may go.
 struct RunLimits {
-  uint32_t max_steps = 0;                          // instructions; 0: no limit but the program's own bound
-  const std::atomic<bool>* cancel = nullptr;       // checked between instructions
-  uint64_t deadline = 0;                           // in the units of now(); 0: none
+  uint32_t max_steps = 0;                     // instructions; 0: no limit but the program's own bound
+  const std::atomic<bool>* cancel = nullptr;  // checked between instructions
+  uint64_t deadline = 0;                      // in the units of now(); 0: none
   uint64_t (*now)(void* self) = nullptr;
   void* now_self = nullptr;
 };
@@ -45,7 +45,8 @@ class Instance {
 
   // Resolves every instruction to a kernel and sets state to its first value. Program, memory, options and what they point to
   // must outlive the instance.
-  Status create(const Program& program, const InstanceMemory& memory, const InstanceOptions& options = {}, Diagnostic* diagnostic = nullptr) noexcept;
+  Status create(const Program& program, const InstanceMemory& memory, const InstanceOptions& options = {},
+                Diagnostic* diagnostic = nullptr) noexcept;
   // Gives backends their handles back. The memory is the caller's again.
   void close() noexcept;
 

@@ -9,9 +9,9 @@ namespace mote {
 // One instruction, resolved: what the executor reads to call a kernel.
 struct Call {
   union {
-    KernelFn kernel;    // kStatic
-    const OpDef* def;   // kDynamic
-    void* handle;       // kDelegate: what the backend's init gave
+    KernelFn kernel;   // kStatic
+    const OpDef* def;  // kDynamic
+    void* handle;      // kDelegate: what the backend's init gave
   };
   const void* attrs;
   const int32_t* operands;
@@ -22,8 +22,8 @@ struct Call {
 
 // An open if, loop or strip range.
 struct Frame {
-  uint32_t control;      // the instruction that opened it
-  uint32_t end;          // first instruction behind it
+  uint32_t control;  // the instruction that opened it
+  uint32_t end;      // first instruction behind it
   uint32_t trip, trips;
 };
 

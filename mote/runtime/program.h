@@ -7,15 +7,15 @@ namespace mote {
 
 // Where a program's bytes are. All of it is borrowed and must stay unchanged while the program is in use.
 struct ProgramSource {
-  ConstBytes file;                    // the whole file, or at least its table; 16-byte aligned
-  uint64_t file_size = 0;             // 0: file.size
-  Span<const ConstBytes> segments;    // where each segment was loaded; empty: all lie inside `file`
+  ConstBytes file;                  // the whole file, or at least its table; 16-byte aligned
+  uint64_t file_size = 0;           // 0: file.size
+  Span<const ConstBytes> segments;  // where each segment was loaded; empty: all lie inside `file`
 };
 
 // Memory an instance needs on this machine, in bytes. The banks are in table().banks.
 struct MemoryNeeds {
-  uint32_t instance = 0;     // at least what the certificate states; more when a newer runtime extends attributes of an older file
-  CertifiedNeeds stated{};   // what the certificate must say
+  uint32_t instance = 0;    // at least what the certificate states; more when a newer runtime extends attributes of an older file
+  CertifiedNeeds stated{};  // what the certificate must say
   uint32_t scratch(uint32_t threads) const { return stated.scratch_base + threads * stated.scratch_per_thread; }
 };
 

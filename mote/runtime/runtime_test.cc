@@ -147,7 +147,8 @@ TEST(Runtime, TraceSeesEveryInstruction) {
   std::vector<std::vector<uint8_t>> out;
   ASSERT_TRUE(p.run(0, {bytes_of<float>(std::vector<float>(8))}, &out).ok());
   using K = TraceEvent::Kind;
-  const K expected[] = {K::kInit, K::kRunBegin, K::kInstructionBegin, K::kInstructionEnd, K::kInstructionBegin, K::kInstructionEnd, K::kInstructionBegin, K::kInstructionEnd, K::kRunEnd};
+  const K expected[] = {K::kInit,           K::kRunBegin,         K::kInstructionBegin, K::kInstructionEnd, K::kInstructionBegin,
+                        K::kInstructionEnd, K::kInstructionBegin, K::kInstructionEnd,   K::kRunEnd};
   ASSERT_EQ(events.size(), std::size(expected));
   for (size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i].kind, expected[i]) << i;
   EXPECT_EQ(events[4].instruction, 1u);
@@ -155,22 +156,26 @@ TEST(Runtime, TraceSeesEveryInstruction) {
 }
 
 // A custom operator, and an override of a built-in one, by symbolic name.
-struct TwiceAttrs { float factor; };
+struct TwiceAttrs {
+  float factor;
+};
 Status infer_same(const InferContext& c) noexcept {
   c.same_as(0, 0, c.in(0).dtype);
   return Status::kOk;
 }
 Status twice(const OpContext& c) noexcept {
-  for (int32_t i = 0; i < c.input(0).count(); ++i) c.output(0).as<float>()[i] = c.input(0).as<const float>()[i] * c.attrs<TwiceAttrs>().factor;
+  for (int32_t i = 0; i < c.input(0).count(); ++i)
+    c.output(0).as<float>()[i] = c.input(0).as<const float>()[i] * c.attrs<TwiceAttrs>().factor;
   return Status::kOk;
 }
 Status add_hundred(const OpContext& c) noexcept {
   for (int32_t i = 0; i < c.input(0).count(); ++i) c.output(0).as<float>()[i] = c.input(0).as<const float>()[i] + 100;
   return Status::kOk;
 }
-constexpr OpDef kCustom[] = {
-    {0, sizeof(TwiceAttrs), kElementwise, 1, 1, 1, 1, "acme::scale", &infer_same, [](const OpContext&) noexcept -> KernelFn { return &twice; }, nullptr},
-    {0, 0, kElementwise, 2, 2, 1, 1, "mote::add", &infer_same, [](const OpContext&) noexcept -> KernelFn { return &add_hundred; }, nullptr}};
+constexpr OpDef kCustom[] = {{0, sizeof(TwiceAttrs), kElementwise, 1, 1, 1, 1, "acme::scale", &infer_same,
+                              [](const OpContext&) noexcept -> KernelFn { return &twice; }, nullptr},
+                             {0, 0, kElementwise, 2, 2, 1, 1, "mote::add", &infer_same,
+                              [](const OpContext&) noexcept -> KernelFn { return &add_hundred; }, nullptr}};
 
 TEST(Runtime, CustomOperatorsAndOverridesByName) {
   const OpRegistry custom(kCustom, &emit::builtin_registry());

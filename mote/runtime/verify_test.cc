@@ -49,12 +49,17 @@ template <class T>
 T& attrs_at(ProgramRecords& r, int instruction) {
   return *reinterpret_cast<T*>(r.attrs.data() + r.instructions[static_cast<size_t>(instruction)].attrs);
 }
-int32_t& operand_at(ProgramRecords& r, int instruction, uint32_t k) { return r.operands[r.instructions[static_cast<size_t>(instruction)].operands + k]; }
+int32_t& operand_at(ProgramRecords& r, int instruction, uint32_t k) {
+  return r.operands[r.instructions[static_cast<size_t>(instruction)].operands + k];
+}
 
 const Rule kRules[] = {
     {"newer major", Why::kNewerMajor, [](ProgramRecords& r) { r.major = kFormatMajor + 1; }},
     {"unknown feature", Why::kUnknownFeature, [](ProgramRecords& r) { r.required_features.push_back(r.strings.add("warp-drive")); }},
-    {"string outside", Why::kStrings, [](ProgramRecords& r) { r.metadata.push_back({1u << 20, 0}); }},
+    {"string outside", Why::kStrings,
+     [](ProgramRecords& r) {
+       r.metadata.push_back({1u << 20, 0});
+     }},
     {"source names do not match", Why::kStrings, [](ProgramRecords& r) { r.source_names.pop_back(); }},
     {"bank alignment", Why::kBankRange, [](ProgramRecords& r) { r.banks[0].alignment = 24; }},
     {"tensor type", Why::kTensorType, [](ProgramRecords& r) { r.tensors[3].dtype = static_cast<DType>(99); }},
@@ -75,14 +80,22 @@ const Rule kRules[] = {
     {"no such bank", Why::kBankRange, [](ProgramRecords& r) { r.tensors[3].bank = 7; }},
     {"no such segment", Why::kBankRange, [](ProgramRecords& r) { r.tensors[2].bank = 7; }},
     {"outside its segment", Why::kTensorRange, [](ProgramRecords& r) { r.tensors[2].offset = 4; }},
-    {"misaligned", Why::kTensorRange, [](ProgramRecords& r) { r.tensors[2].offset = 2; r.tensors[2].dims[0] = 1; }},
+    {"misaligned", Why::kTensorRange,
+     [](ProgramRecords& r) {
+       r.tensors[2].offset = 2;
+       r.tensors[2].dims[0] = 1;
+     }},
     {"dynamic constant", Why::kDynamic, [](ProgramRecords& r) { r.tensors[2].dynamic = 1; }},
     {"dynamic bit behind the rank", Why::kDynamic, [](ProgramRecords& r) { r.tensors[3].dynamic = 4; }},
     {"ring of rank 2", Why::kRing, [](ProgramRecords& r) { r.tensors[3].ring_rows = 1; }},
     {"operand outside", Why::kOperandIndex, [](ProgramRecords& r) { operand_at(r, kAddAt, 0) = 700; }},
     {"operand range", Why::kOperandRange, [](ProgramRecords& r) { r.instructions[kAddAt].operands = 10000; }},
     {"attribute range", Why::kAttrRange, [](ProgramRecords& r) { r.instructions[kSoftmaxAt].attrs = 10000; }},
-    {"attribute alignment", Why::kAttrRange, [](ProgramRecords& r) { r.instructions[kSoftmaxAt].attrs += 2; r.instructions[kSoftmaxAt].attrs_size = 2; }},
+    {"attribute alignment", Why::kAttrRange,
+     [](ProgramRecords& r) {
+       r.instructions[kSoftmaxAt].attrs += 2;
+       r.instructions[kSoftmaxAt].attrs_size = 2;
+     }},
     {"method range", Why::kMethodRange, [](ProgramRecords& r) { r.methods[0].instruction_count = 3; }},
     {"method inputs", Why::kMethodRange, [](ProgramRecords& r) { r.methods[0].first_output = 1; }},
     {"input that is an output", Why::kIoTensor, [](ProgramRecords& r) { r.tensors[0].storage = Storage::kOutput; }},
@@ -92,12 +105,25 @@ const Rule kRules[] = {
     {"golden without segment", Why::kGoldenRecord, [](ProgramRecords& r) { r.goldens[0].method = 3; }},
     {"golden too large", Why::kGoldenRecord, [](ProgramRecords& r) { r.goldens[0].dims[0] = 3; }},
     {"golden tolerance", Why::kGoldenRecord, [](ProgramRecords& r) { r.goldens[2].tolerance = -1; }},
-    {"placement outside", Why::kPlacementRecord, [](ProgramRecords& r) { r.placements.push_back({4, 100, 0, 0, 0, 0}); }},
-    {"quantization outside", Why::kQuantRecord, [](ProgramRecords& r) { r.quants.push_back({100, 1, 0}); }},
-    {"backend without segment", Why::kBackendIndex, [](ProgramRecords& r) { r.backends.push_back({0, 0, 0, 9, 0}); }},
+    {"placement outside", Why::kPlacementRecord,
+     [](ProgramRecords& r) {
+       r.placements.push_back({4, 100, 0, 0, 0, 0});
+     }},
+    {"quantization outside", Why::kQuantRecord,
+     [](ProgramRecords& r) {
+       r.quants.push_back({100, 1, 0});
+     }},
+    {"backend without segment", Why::kBackendIndex,
+     [](ProgramRecords& r) {
+       r.backends.push_back({0, 0, 0, 9, 0});
+     }},
     {"unknown operator", Why::kUnknownOp, [](ProgramRecords& r) { r.instructions[kReluAt].op = 0x7777; }},
     {"unknown control", Why::kUnknownOp, [](ProgramRecords& r) { r.instructions[kReluAt].op = 0xff77; }},
-    {"too few inputs", Why::kInputCount, [](ProgramRecords& r) { r.instructions[kAddAt].input_count = 1; r.instructions[kAddAt].output_count = 2; }},
+    {"too few inputs", Why::kInputCount,
+     [](ProgramRecords& r) {
+       r.instructions[kAddAt].input_count = 1;
+       r.instructions[kAddAt].output_count = 2;
+     }},
     {"too many outputs", Why::kOutputCount, [](ProgramRecords& r) { r.instructions[kSoftmaxAt].output_count = 2; }},
     {"output absent", Why::kOperandMissing, [](ProgramRecords& r) { operand_at(r, kAddAt, 2) = -1; }},
     {"input absent", Why::kInputMissing, [](ProgramRecords& r) { operand_at(r, kAddAt, 1) = -1; }},
@@ -107,7 +133,11 @@ const Rule kRules[] = {
     {"another output type", Why::kOutputType, [](ProgramRecords& r) { r.tensors[5].dtype = DType::s32; }},
     {"another output shape", Why::kOutputType, [](ProgramRecords& r) { r.tensors[3].dims[0] = 1; }},
     {"operand type", Why::kDType, [](ProgramRecords& r) { operand_at(r, kSoftmaxAt, 0) = 1; }},
-    {"shapes that do not fit", Why::kBroadcast, [](ProgramRecords& r) { r.tensors[2].dims[0] = 3; r.states[0].init = -1; }},
+    {"shapes that do not fit", Why::kBroadcast,
+     [](ProgramRecords& r) {
+       r.tensors[2].dims[0] = 3;
+       r.states[0].init = -1;
+     }},
     {"panel an operator cannot read", Why::kLayout,
      [](ProgramRecords& r) {
        TensorDesc& d = r.tensors[2];
@@ -118,11 +148,19 @@ const Rule kRules[] = {
        r.segments[0].reserve = 256;
        r.states[0].init = -1;
      }},
-    {"overlap", Why::kOverlap, [](ProgramRecords& r) { r.tensors[4].offset = r.tensors[3].offset + 16; r.banks[0].size += 16; }},
+    {"overlap", Why::kOverlap,
+     [](ProgramRecords& r) {
+       r.tensors[4].offset = r.tensors[3].offset + 16;
+       r.banks[0].size += 16;
+     }},
     {"if leaves the method", Why::kNesting, [](ProgramRecords& r) { attrs_at<IfAttrs>(r, kIfAt).then_count = 9; }},
     {"else leaves the method", Why::kNesting, [](ProgramRecords& r) { attrs_at<IfAttrs>(r, kIfAt).else_count = 0xffffffffu; }},
     {"loop leaves the method", Why::kNesting, [](ProgramRecords& r) { attrs_at<LoopAttrs>(r, kLoopAt).body_count = 0xffffffffu; }},
-    {"ranges cross", Why::kNesting, [](ProgramRecords& r) { attrs_at<IfAttrs>(r, kIfAt).then_count = 3; attrs_at<LoopAttrs>(r, kLoopAt).body_count = 2; }},
+    {"ranges cross", Why::kNesting,
+     [](ProgramRecords& r) {
+       attrs_at<IfAttrs>(r, kIfAt).then_count = 3;
+       attrs_at<LoopAttrs>(r, kLoopAt).body_count = 2;
+     }},
     {"condition is no bool", Why::kControlOperands, [](ProgramRecords& r) { operand_at(r, kIfAt, 0) = 0; }},
     {"control attributes", Why::kControlOperands, [](ProgramRecords& r) { r.instructions[kLoopAt].attrs_size = 4; }},
 };

@@ -35,8 +35,7 @@ void print(uint64_t value) {
 [[noreturn]] void exit(int code) {
   const uint32_t arguments[2] = {kApplicationExit, static_cast<uint32_t>(code)};
   semihost(kExitExtended, arguments);
-  for (;;) {
-  }
+  for (;;) {}
 }
 
 void start_counter() {

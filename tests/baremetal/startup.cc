@@ -41,5 +41,6 @@ constexpr uint32_t kFullAccessToFpu = 0xfu << 20, kLowOverheadLoops = 1u << 19;
 
 // Stack pointer, reset, then the exceptions a program can cause.
 extern "C" [[gnu::section(".vectors"), gnu::used]] const uintptr_t vectors[16] = {
-    reinterpret_cast<uintptr_t>(&stack_top), reinterpret_cast<uintptr_t>(&reset), reinterpret_cast<uintptr_t>(&fault), reinterpret_cast<uintptr_t>(&fault),
-    reinterpret_cast<uintptr_t>(&fault),     reinterpret_cast<uintptr_t>(&fault), reinterpret_cast<uintptr_t>(&fault), reinterpret_cast<uintptr_t>(&fault)};
+    reinterpret_cast<uintptr_t>(&stack_top), reinterpret_cast<uintptr_t>(&reset), reinterpret_cast<uintptr_t>(&fault),
+    reinterpret_cast<uintptr_t>(&fault),     reinterpret_cast<uintptr_t>(&fault), reinterpret_cast<uintptr_t>(&fault),
+    reinterpret_cast<uintptr_t>(&fault),     reinterpret_cast<uintptr_t>(&fault)};

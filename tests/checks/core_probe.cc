@@ -4,10 +4,10 @@
 
 #include "mote/runtime/instance.h"
 
-extern "C" [[gnu::section(".probe"), gnu::used]] uint32_t probe(const mote::ProgramSource* source, const mote::OpRegistry* ops, mote::Program* program,
-                                                                mote::Instance* instance, const mote::InstanceMemory* memory,
-                                                                const mote::InstanceOptions* options, const mote::RunLimits* limits,
-                                                                mote::Diagnostic* diagnostic) {
+extern "C" [[gnu::section(".probe"), gnu::used]] uint32_t probe(const mote::ProgramSource* source, const mote::OpRegistry* ops,
+                                                                mote::Program* program, mote::Instance* instance,
+                                                                const mote::InstanceMemory* memory, const mote::InstanceOptions* options,
+                                                                const mote::RunLimits* limits, mote::Diagnostic* diagnostic) {
   uint32_t r = mote::Program::open(*source, *ops, program, diagnostic).bits();
   r |= instance->create(*program, *memory, *options, diagnostic).bits();
   r |= instance->bind_input(0, 0, memory, 1).bits() | instance->bind_output(0, 0, program, 1).bits();

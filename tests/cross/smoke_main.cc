@@ -11,8 +11,8 @@ int main() {
   alignas(64) static uint8_t memory[48 * 1024];
   const mote::OpRegistry ops(mote::builtin_ops());
   const mote::testing::GoldenReport r = mote::testing::run_golden_examples({mote_digits, mote_digits_size}, memory, ops, {});
-  std::printf("instance %u, arena %u, scratch %u bytes; %u examples right, worst error %g\n", r.instance_bytes, r.bank_bytes, r.scratch_bytes,
-              r.examples, static_cast<double>(r.worst));
+  std::printf("instance %u, arena %u, scratch %u bytes; %u examples right, worst error %g\n", r.instance_bytes, r.bank_bytes,
+              r.scratch_bytes, r.examples, static_cast<double>(r.worst));
   if (r.status.ok()) {
     std::puts("PASS");
     return 0;

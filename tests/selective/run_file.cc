@@ -33,9 +33,10 @@ int main(int argc, char** argv) {
   }
   static uint8_t memory[64 * 1024];
   const mote::OpRegistry ops(mote::builtin_ops());
-  const mote::testing::GoldenReport r = mote::testing::run_golden_examples({reinterpret_cast<const uint8_t*>(words.data()), size}, memory, ops, {});
-  std::printf("%u operators in this build; %u examples right, worst error %g\n", static_cast<unsigned>(mote::builtin_ops().size), r.examples,
-              static_cast<double>(r.worst));
+  const mote::testing::GoldenReport r =
+      mote::testing::run_golden_examples({reinterpret_cast<const uint8_t*>(words.data()), size}, memory, ops, {});
+  std::printf("%u operators in this build; %u examples right, worst error %g\n", static_cast<unsigned>(mote::builtin_ops().size),
+              r.examples, static_cast<double>(r.worst));
   if (r.status.ok()) return 0;
   std::printf("%s: %s: %s", r.step, mote::status_text(r.status.code()), mote::why_text(r.status.why()));
   std::printf(r.diagnostic.name != nullptr ? ": %s\n" : "\n", r.diagnostic.name);

@@ -67,7 +67,8 @@ void plan_arena(ProgramRecords& r, const std::vector<int32_t>& view_of, const st
     const Storage s = r.tensors[i].storage;
     if ((s == Storage::kArena || s == Storage::kState) && view_of[i] < 0) order.push_back(i);
   }
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return extent_bytes(r.tensors[a]) > extent_bytes(r.tensors[b]); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return extent_bytes(r.tensors[a]) > extent_bytes(r.tensors[b]); });
   for (const uint32_t i : order) {
     TensorDesc& d = r.tensors[i];
     Life life = lives[i];
@@ -92,7 +93,8 @@ void plan_arena(ProgramRecords& r, const std::vector<int32_t>& view_of, const st
   for (uint32_t i = 0; i < r.tensors.size(); ++i) {
     if (view_of[i] < 0) continue;
     uint64_t offset = 0;
-    for (int32_t t = static_cast<int32_t>(i); view_of[static_cast<size_t>(t)] >= 0; t = view_of[static_cast<size_t>(t)]) offset += view_offset[static_cast<size_t>(t)];
+    for (int32_t t = static_cast<int32_t>(i); view_of[static_cast<size_t>(t)] >= 0; t = view_of[static_cast<size_t>(t)])
+      offset += view_offset[static_cast<size_t>(t)];
     const TensorDesc& root = r.tensors[static_cast<size_t>(root_of(static_cast<int32_t>(i), view_of))];
     r.tensors[i].offset = root.offset + offset;
     r.tensors[i].bank = root.bank;

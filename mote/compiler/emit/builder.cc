@@ -66,8 +66,12 @@ TensorId ProgramBuilder::constant(DType dtype, const Dims& dims, const void* dat
   return id;
 }
 
-TensorId ProgramBuilder::constant_f32(const Dims& dims, const std::vector<float>& values) { return constant(DType::f32, dims, values.data()); }
-TensorId ProgramBuilder::constant_s64(const Dims& dims, const std::vector<int64_t>& values) { return constant(DType::s64, dims, values.data()); }
+TensorId ProgramBuilder::constant_f32(const Dims& dims, const std::vector<float>& values) {
+  return constant(DType::f32, dims, values.data());
+}
+TensorId ProgramBuilder::constant_s64(const Dims& dims, const std::vector<int64_t>& values) {
+  return constant(DType::s64, dims, values.data());
+}
 
 TensorId ProgramBuilder::input(const std::string& name, DType dtype, const Dims& dims, uint8_t dynamic) {
   if (!in_method_) fail("input '" + name + "' is outside of a method");
@@ -76,7 +80,9 @@ TensorId ProgramBuilder::input(const std::string& name, DType dtype, const Dims&
   return id;
 }
 
-TensorId ProgramBuilder::temp(DType dtype, const Dims& dims, uint8_t dynamic) { return add_tensor(dtype, dims, Layout::kPlain, Storage::kArena, dynamic); }
+TensorId ProgramBuilder::temp(DType dtype, const Dims& dims, uint8_t dynamic) {
+  return add_tensor(dtype, dims, Layout::kPlain, Storage::kArena, dynamic);
+}
 
 TensorId ProgramBuilder::state(DType dtype, const Dims& dims, TensorId init) {
   const TensorId id = add_tensor(dtype, dims, Layout::kPlain, Storage::kState, 0);
@@ -151,8 +157,8 @@ void ProgramBuilder::close_method() {
   in_method_ = false;
 }
 
-std::vector<TensorId> ProgramBuilder::add(uint16_t op, const void* attrs, size_t attrs_bytes, const std::vector<TensorId>& inputs, int outputs,
-                                          const std::string& name) {
+std::vector<TensorId> ProgramBuilder::add(uint16_t op, const void* attrs, size_t attrs_bytes, const std::vector<TensorId>& inputs,
+                                          int outputs, const std::string& name) {
   if (!ok()) return std::vector<TensorId>(static_cast<size_t>(outputs), kAbsent);
   const OpDoc* doc = find_op_doc(op);
   const OpDef* def = ops_.find(op, nullptr);
@@ -195,7 +201,8 @@ std::vector<TensorId> ProgramBuilder::add(uint16_t op, const void* attrs, size_t
     uint8_t dynamic = 0;
     for (size_t k = 0; k < dims.size(); ++k) {
       const bool bounded = o < next_bounds_.size() && k < next_bounds_[o].size();
-      if (dims[k] == kDimUnknown && !bounded) fail(what + ": dimension " + std::to_string(k) + " depends on data; give bound_next() its upper bound");
+      if (dims[k] == kDimUnknown && !bounded)
+        fail(what + ": dimension " + std::to_string(k) + " depends on data; give bound_next() its upper bound");
       // With a dynamic input every size may differ from run to run; sizes that cannot are cheap to mark.
       if (dims[k] == kDimUnknown || dynamic_input) dynamic = static_cast<uint8_t>(dynamic | 1 << k);
       if (bounded) dims[k] = next_bounds_[o][k];
@@ -207,8 +214,8 @@ std::vector<TensorId> ProgramBuilder::add(uint16_t op, const void* attrs, size_t
   return made;
 }
 
-void ProgramBuilder::instruction(uint16_t op, const void* attrs, size_t attrs_bytes, const std::vector<TensorId>& inputs, const std::vector<TensorId>& outputs,
-                                 const std::string& name) {
+void ProgramBuilder::instruction(uint16_t op, const void* attrs, size_t attrs_bytes, const std::vector<TensorId>& inputs,
+                                 const std::vector<TensorId>& outputs, const std::string& name) {
   if (!ok()) return;
   if (!in_method_) return fail("an instruction is outside of a method");
   Instruction n{};
@@ -241,7 +248,8 @@ void ProgramBuilder::custom_into(const std::string& symbol, const void* attrs, s
   instruction(it->second, attrs, attrs_bytes, inputs, outputs, symbol);
 }
 
-void ProgramBuilder::control(ControlOp op, const void* attrs, size_t bytes, const std::vector<TensorId>& inputs, const std::vector<TensorId>& outputs) {
+void ProgramBuilder::control(ControlOp op, const void* attrs, size_t bytes, const std::vector<TensorId>& inputs,
+                             const std::vector<TensorId>& outputs) {
   instruction(static_cast<uint16_t>(op), attrs, bytes, inputs, outputs);
 }
 
@@ -303,7 +311,8 @@ void ProgramBuilder::delegate(uint32_t backend, uint32_t entry, const std::vecto
   control(ControlOp::kDelegate, &a, sizeof a, inputs, outputs);
 }
 
-uint32_t ProgramBuilder::backend(const std::string& name, const std::string& version, const std::string& capabilities, const std::vector<uint8_t>& blob) {
+uint32_t ProgramBuilder::backend(const std::string& name, const std::string& version, const std::string& capabilities,
+                                 const std::vector<uint8_t>& blob) {
   SegmentData s;
   s.kind = SegmentKind::kBlob;
   s.bytes = blob;
@@ -333,12 +342,13 @@ void ProgramBuilder::reserve_signature(uint64_t bytes) {
   records_.segments.push_back(s);
 }
 
-void ProgramBuilder::golden(uint32_t method, const std::vector<std::vector<uint8_t>>& inputs, const std::vector<std::vector<uint8_t>>& outputs, float tolerance,
-                            const std::vector<Dims>& dims) {
+void ProgramBuilder::golden(uint32_t method, const std::vector<std::vector<uint8_t>>& inputs,
+                            const std::vector<std::vector<uint8_t>>& outputs, float tolerance, const std::vector<Dims>& dims) {
   close_method();
   if (method >= records_.methods.size()) return fail("golden data names a method that does not exist");
   const Method& m = records_.methods[method];
-  if (inputs.size() != m.input_count || outputs.size() != m.output_count) return fail("golden data must have every input and output of its method");
+  if (inputs.size() != m.input_count || outputs.size() != m.output_count)
+    return fail("golden data must have every input and output of its method");
   golden_examples_.resize(records_.methods.size());
   for (size_t i = 0; i < inputs.size() + outputs.size(); ++i) {
     const bool is_output = i >= inputs.size();
@@ -355,7 +365,8 @@ void ProgramBuilder::golden(uint32_t method, const std::vector<std::vector<uint8
       bytes *= static_cast<uint32_t>(g.dims[k]);
     }
     const std::vector<uint8_t>& data = is_output ? outputs[i - inputs.size()] : inputs[i];
-    if (data.size() != bytes) return fail("golden data has " + std::to_string(data.size()) + " bytes where the tensor has " + std::to_string(bytes));
+    if (data.size() != bytes)
+      return fail("golden data has " + std::to_string(data.size()) + " bytes where the tensor has " + std::to_string(bytes));
     golden_.resize(align_up(golden_.size(), 16));
     g.offset = golden_.size();
     append(golden_, data.data(), data.size());

@@ -68,13 +68,15 @@ class ProgramBuilder {
   }
   // The same into tensors that exist already.
   template <class A>
-  void op_into(OpId id, const A& attrs, const std::vector<TensorId>& inputs, const std::vector<TensorId>& outputs, const std::string& name = "") {
+  void op_into(OpId id, const A& attrs, const std::vector<TensorId>& inputs, const std::vector<TensorId>& outputs,
+               const std::string& name = "") {
     instruction(static_cast<uint16_t>(id), &attrs, attrs_size<A>, inputs, outputs, name);
   }
   // An operator found by its symbolic name, e.g. "acme::blend". Its output types are given, or inferred when the registry has it.
-  void custom_into(const std::string& symbol, const void* attrs, size_t attrs_bytes, const std::vector<TensorId>& inputs, const std::vector<TensorId>& outputs);
-  void instruction(uint16_t op, const void* attrs, size_t attrs_bytes, const std::vector<TensorId>& inputs, const std::vector<TensorId>& outputs,
-                   const std::string& name = "");
+  void custom_into(const std::string& symbol, const void* attrs, size_t attrs_bytes, const std::vector<TensorId>& inputs,
+                   const std::vector<TensorId>& outputs);
+  void instruction(uint16_t op, const void* attrs, size_t attrs_bytes, const std::vector<TensorId>& inputs,
+                   const std::vector<TensorId>& outputs, const std::string& name = "");
   // Upper bounds for output sizes that depend on data: used by the next op().
   void bound_next(const std::vector<Dims>& bounds) { next_bounds_ = bounds; }
 
@@ -94,8 +96,8 @@ class ProgramBuilder {
   void quantization(TensorId tensor, float scale, int32_t zero_point);
   // One golden example: the bytes of every input and expected output of a method, dense, in order. Dims of dynamic tensors: `dims`
   // (inputs, then outputs); empty for static ones.
-  void golden(uint32_t method, const std::vector<std::vector<uint8_t>>& inputs, const std::vector<std::vector<uint8_t>>& outputs, float tolerance,
-              const std::vector<Dims>& dims = {});
+  void golden(uint32_t method, const std::vector<std::vector<uint8_t>>& inputs, const std::vector<std::vector<uint8_t>>& outputs,
+              float tolerance, const std::vector<Dims>& dims = {});
   void reserve_signature(uint64_t bytes);
   void external_constants() { external_ = true; }  // constants go to a second file: external_bytes() after finish()
   const std::vector<uint8_t>& external_bytes() const { return constants_; }
@@ -114,7 +116,8 @@ class ProgramBuilder {
     bool is_else = false;
   };
   TensorId add_tensor(DType dtype, const Dims& dims, Layout layout, Storage storage, uint8_t dynamic);
-  std::vector<TensorId> add(uint16_t op, const void* attrs, size_t attrs_bytes, const std::vector<TensorId>& inputs, int outputs, const std::string& name);
+  std::vector<TensorId> add(uint16_t op, const void* attrs, size_t attrs_bytes, const std::vector<TensorId>& inputs, int outputs,
+                            const std::string& name);
   void control(ControlOp op, const void* attrs, size_t bytes, const std::vector<TensorId>& inputs, const std::vector<TensorId>& outputs);
   void close_method();
   void fail(const std::string& why);

@@ -33,11 +33,11 @@ uint64_t products_per_output(const ProgramRecords& r, const Instruction& n) {
     }
     case OpId::matmul: {
       const TensorDesc& a = operand(0);
-      const bool transposed = n.attrs_size >= sizeof(ops::matmul::Attrs) && reinterpret_cast<const ops::matmul::Attrs*>(r.attrs.data() + n.attrs)->transpose_a != 0;
+      const bool transposed = n.attrs_size >= sizeof(ops::matmul::Attrs) &&
+                              reinterpret_cast<const ops::matmul::Attrs*>(r.attrs.data() + n.attrs)->transpose_a != 0;
       return static_cast<uint32_t>(a.dims[a.rank - (transposed ? 2 : 1)]);
     }
-    default:
-      return 0;
+    default: return 0;
   }
 }
 

@@ -24,8 +24,6 @@ TEST(OpAbs, NegativeZeroBecomesZero) {
   EXPECT_FALSE(std::signbit(r.outputs[0].get(0)));
 }
 
-TEST(OpAbs, RefusesBool) {
-  EXPECT_EQ(run(OpId::abs, NoAttrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpAbs, RefusesBool) { EXPECT_EQ(run(OpId::abs, NoAttrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

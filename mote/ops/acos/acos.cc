@@ -7,7 +7,9 @@ namespace {
 
 struct Acos {
   template <class C>
-  C operator()(C x) const { return std::acos(x); }
+  C operator()(C x) const {
+    return std::acos(x);
+  }
 };
 
 }  // namespace

@@ -22,8 +22,6 @@ TEST(OpAcos, OutsideOfDomainGivesNan) {
   expect_values(r.outputs[0], {NAN, NAN, NAN, NAN});
 }
 
-TEST(OpAcos, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::acos, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpAcos, RefusesIntegers) { EXPECT_EQ(run(OpId::acos, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

@@ -7,7 +7,9 @@ namespace {
 
 struct Acosh {
   template <class C>
-  C operator()(C x) const { return std::acosh(x); }
+  C operator()(C x) const {
+    return std::acosh(x);
+  }
 };
 
 }  // namespace

@@ -22,8 +22,6 @@ TEST(OpAcosh, OutsideOfDomainGivesNan) {
   expect_values(r.outputs[0], {NAN, NAN, NAN, INFINITY});
 }
 
-TEST(OpAcosh, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::acosh, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpAcosh, RefusesIntegers) { EXPECT_EQ(run(OpId::acosh, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

@@ -7,7 +7,9 @@ namespace {
 
 struct Add {
   template <class C>
-  C operator()(C a, C b) const { return wrap_add(a, b); }
+  C operator()(C a, C b) const {
+    return wrap_add(a, b);
+  }
 };
 
 }  // namespace

@@ -7,7 +7,9 @@ namespace {
 
 struct Asin {
   template <class C>
-  C operator()(C x) const { return std::asin(x); }
+  C operator()(C x) const {
+    return std::asin(x);
+  }
 };
 
 }  // namespace

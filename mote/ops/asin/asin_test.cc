@@ -22,8 +22,6 @@ TEST(OpAsin, OutsideOfDomainGivesNan) {
   expect_values(r.outputs[0], {NAN, NAN, NAN, NAN});
 }
 
-TEST(OpAsin, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::asin, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpAsin, RefusesIntegers) { EXPECT_EQ(run(OpId::asin, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

@@ -7,7 +7,9 @@ namespace {
 
 struct Asinh {
   template <class C>
-  C operator()(C x) const { return std::asinh(x); }
+  C operator()(C x) const {
+    return std::asinh(x);
+  }
 };
 
 }  // namespace

@@ -22,8 +22,6 @@ TEST(OpAsinh, InfinityStays) {
   expect_values(r.outputs[0], {INFINITY, -INFINITY, NAN});
 }
 
-TEST(OpAsinh, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::asinh, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpAsinh, RefusesIntegers) { EXPECT_EQ(run(OpId::asinh, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

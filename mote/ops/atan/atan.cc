@@ -7,7 +7,9 @@ namespace {
 
 struct Atan {
   template <class C>
-  C operator()(C x) const { return std::atan(x); }
+  C operator()(C x) const {
+    return std::atan(x);
+  }
 };
 
 }  // namespace

@@ -22,8 +22,6 @@ TEST(OpAtan, InfinityGivesARightAngle) {
   expect_values(r.outputs[0], {1.5707963267948966, -1.5707963267948966, NAN});
 }
 
-TEST(OpAtan, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::atan, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpAtan, RefusesIntegers) { EXPECT_EQ(run(OpId::atan, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

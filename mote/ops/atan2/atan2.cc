@@ -7,7 +7,9 @@ namespace {
 
 struct Atan2 {
   template <class C>
-  C operator()(C y, C x) const { return std::atan2(y, x); }
+  C operator()(C y, C x) const {
+    return std::atan2(y, x);
+  }
 };
 
 }  // namespace

@@ -7,7 +7,9 @@ namespace {
 
 struct Atanh {
   template <class C>
-  C operator()(C x) const { return std::atanh(x); }
+  C operator()(C x) const {
+    return std::atanh(x);
+  }
 };
 
 }  // namespace

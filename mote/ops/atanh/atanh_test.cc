@@ -22,8 +22,6 @@ TEST(OpAtanh, EndsGiveInfinityAndBeyondNan) {
   expect_values(r.outputs[0], {INFINITY, -INFINITY, NAN, NAN});
 }
 
-TEST(OpAtanh, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::atanh, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpAtanh, RefusesIntegers) { EXPECT_EQ(run(OpId::atanh, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

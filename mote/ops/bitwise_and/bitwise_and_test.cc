@@ -5,9 +5,8 @@
 namespace mote::optest {
 
 TEST(OpBitwiseAnd, MatchesOracle) {
-  check_binary(OpId::bitwise_and, NoAttrs{}, ops::bitwise_and::Types{}, [](double a, double b) {
-    return static_cast<double>(static_cast<int64_t>(a) & static_cast<int64_t>(b));
-  });
+  check_binary(OpId::bitwise_and, NoAttrs{}, ops::bitwise_and::Types{},
+               [](double a, double b) { return static_cast<double>(static_cast<int64_t>(a) & static_cast<int64_t>(b)); });
 }
 
 TEST(OpBitwiseAnd, CombinesSignBits) {

@@ -34,8 +34,6 @@ TEST(OpBitwiseNot, EveryByteButZeroIsTrue) {
   EXPECT_EQ(run(OpId::bitwise_not, NoAttrs{}, {x}).outputs[0].bytes(), (std::vector<uint8_t>{1, 0, 0, 0}));
 }
 
-TEST(OpBitwiseNot, RefusesFloats) {
-  EXPECT_EQ(run(OpId::bitwise_not, NoAttrs{}, {Array::of<float>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpBitwiseNot, RefusesFloats) { EXPECT_EQ(run(OpId::bitwise_not, NoAttrs{}, {Array::of<float>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

@@ -5,7 +5,9 @@ namespace {
 
 struct BitwiseOr {
   template <class C>
-  C operator()(C a, C b) const { return static_cast<C>(a | b); }
+  C operator()(C a, C b) const {
+    return static_cast<C>(a | b);
+  }
 };
 
 }  // namespace

@@ -5,9 +5,8 @@
 namespace mote::optest {
 
 TEST(OpBitwiseOr, MatchesOracle) {
-  check_binary(OpId::bitwise_or, NoAttrs{}, ops::bitwise_or::Types{}, [](double a, double b) {
-    return static_cast<double>(static_cast<int64_t>(a) | static_cast<int64_t>(b));
-  });
+  check_binary(OpId::bitwise_or, NoAttrs{}, ops::bitwise_or::Types{},
+               [](double a, double b) { return static_cast<double>(static_cast<int64_t>(a) | static_cast<int64_t>(b)); });
 }
 
 TEST(OpBitwiseOr, CombinesSignBits) {

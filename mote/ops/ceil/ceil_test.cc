@@ -28,8 +28,6 @@ TEST(OpCeil, KeepsTheSignOfZero) {
   EXPECT_TRUE(std::signbit(r.outputs[0].get(1)));
 }
 
-TEST(OpCeil, RefusesBool) {
-  EXPECT_EQ(run(OpId::ceil, NoAttrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpCeil, RefusesBool) { EXPECT_EQ(run(OpId::ceil, NoAttrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

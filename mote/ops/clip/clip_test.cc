@@ -87,8 +87,6 @@ TEST(OpClip, RefusesBadBounds) {
   EXPECT_EQ(why({}, {}, Array::of<float>({1, 1}, {1})), Why::kRank);
 }
 
-TEST(OpClip, RefusesBool) {
-  EXPECT_EQ(run(OpId::clip, ops::clip::Attrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpClip, RefusesBool) { EXPECT_EQ(run(OpId::clip, ops::clip::Attrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

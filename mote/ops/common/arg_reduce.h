@@ -16,12 +16,12 @@ struct ArgAttrs {
   int32_t flat = 0;
   int32_t index_type = 0;
 };
-inline constexpr auto kArgAttrs = std::make_tuple(
-    attr("axis", &ArgAttrs::axis, "axis to search; negative counts from the end"),
-    attr("keep_dims", &ArgAttrs::keep_dims, "1: searched axes stay with size 1; 0: they go"),
-    attr("select_last", &ArgAttrs::select_last, "1: of equal elements the last one counts; 0: the first one"),
-    attr("flat", &ArgAttrs::flat, "1: searches all elements, in row-major order, and ignores `axis`"),
-    attr("index_type", &ArgAttrs::index_type, "type of the result; 0: s64, 1: s32"));
+inline constexpr auto kArgAttrs =
+    std::make_tuple(attr("axis", &ArgAttrs::axis, "axis to search; negative counts from the end"),
+                    attr("keep_dims", &ArgAttrs::keep_dims, "1: searched axes stay with size 1; 0: they go"),
+                    attr("select_last", &ArgAttrs::select_last, "1: of equal elements the last one counts; 0: the first one"),
+                    attr("flat", &ArgAttrs::flat, "1: searches all elements, in row-major order, and ignores `axis`"),
+                    attr("index_type", &ArgAttrs::index_type, "type of the result; 0: s64, 1: s32"));
 
 inline uint32_t searched_axes(const ArgAttrs& a, int rank) noexcept {
   if (a.flat != 0) return (1u << rank) - 1;

@@ -13,7 +13,9 @@ namespace mote::ops {
 template <int N>
 class AxisWalk {
  public:
-  struct Operands { const TensorDesc* desc[N]; };
+  struct Operands {
+    const TensorDesc* desc[N];
+  };
 
   AxisWalk(const TensorDesc& shape, int axis, const Operands& operands) : shape_(shape), operands_(operands), axis_(axis) {
     for (int i = 0; i < shape.rank; ++i)

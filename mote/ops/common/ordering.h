@@ -15,7 +15,9 @@ bool holds_nan(C v) noexcept {
 // Orders for minima and maxima. No value comes after last(): an infinity, or the limit of an integer type.
 struct Below {
   template <class C>
-  bool operator()(C a, C b) const { return a < b; }
+  bool operator()(C a, C b) const {
+    return a < b;
+  }
   template <class C>
   static constexpr C last() {
     if constexpr (std::is_floating_point_v<C>) return std::numeric_limits<C>::infinity();
@@ -24,7 +26,9 @@ struct Below {
 };
 struct Above {
   template <class C>
-  bool operator()(C a, C b) const { return a > b; }
+  bool operator()(C a, C b) const {
+    return a > b;
+  }
   template <class C>
   static constexpr C last() {
     if constexpr (std::is_floating_point_v<C>) return -std::numeric_limits<C>::infinity();

@@ -65,18 +65,21 @@ void check_reduce_once(OpId op, A attrs, const Array& x, uint32_t mask, int32_t 
   ASSERT_TRUE(r.ok()) << r.message();
   expect_shape(r.outputs[0], kept);
   ASSERT_EQ(r.outputs[0].dtype(), o.result == DType::kNone ? x.dtype() : o.result);
-  expect_oracle(r.outputs[0], [&](const Shape& at) {
-    std::vector<double> values;
-    for_each_index(shape, [&](const Shape& i) {
-      bool mine = true;
-      for (int k = 0, y = 0; k < rank; ++k) {
-        if (reduced(k)) y += keep;
-        else mine = i[static_cast<size_t>(k)] == at[static_cast<size_t>(y++)] && mine;
-      }
-      if (mine) values.push_back(x.at(i));
-    });
-    return wrapped(r.outputs[0].dtype(), oracle(x.dtype(), values));
-  }, o.scale);
+  expect_oracle(
+      r.outputs[0],
+      [&](const Shape& at) {
+        std::vector<double> values;
+        for_each_index(shape, [&](const Shape& i) {
+          bool mine = true;
+          for (int k = 0, y = 0; k < rank; ++k) {
+            if (reduced(k)) y += keep;
+            else mine = i[static_cast<size_t>(k)] == at[static_cast<size_t>(y++)] && mine;
+          }
+          if (mine) values.push_back(x.at(i));
+        });
+        return wrapped(r.outputs[0].dtype(), oracle(x.dtype(), values));
+      },
+      o.scale);
 
   static_cast<ops::ReduceAttrs&>(attrs) = axes_attrs({7}, keep);
   Array list(mask % 3 == 0 ? DType::s32 : DType::s64, {static_cast<int32_t>(axes.size())});

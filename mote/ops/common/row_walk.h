@@ -13,7 +13,9 @@ namespace mote::ops {
 template <int N>
 class RowWalk {
  public:
-  struct Operands { const TensorDesc* desc[N]; };
+  struct Operands {
+    const TensorDesc* desc[N];
+  };
 
   RowWalk(const TensorDesc& shape, const Operands& operands, Rows rows = {}) : shape_(shape), operands_(operands) {
     const int rank = shape.rank;

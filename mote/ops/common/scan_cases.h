@@ -25,17 +25,20 @@ void check_scan(OpId op, A attrs, const std::vector<DType>& types, double lo, do
         const auto r = run(op, attrs, {x}, options);
         ASSERT_TRUE(r.ok()) << r.message();
         expect_shape(r.outputs[0], shape);
-        expect_oracle(r.outputs[0], [&](const Shape& at) {
-          std::vector<double> values;
-          const int n = rank > 0 ? shape[static_cast<size_t>(axis)] : 1, mine = rank > 0 ? at[static_cast<size_t>(axis)] : 0;
-          for (int k = a.reverse != 0 ? n - 1 : 0; k != mine; k += a.reverse != 0 ? -1 : 1) {
-            Shape other = at;
-            other[static_cast<size_t>(axis)] = k;
-            values.push_back(x.at(other));
-          }
-          if (a.exclusive == 0) values.push_back(x.at(at));
-          return wrapped(type, oracle(type, values));
-        }, scale);
+        expect_oracle(
+            r.outputs[0],
+            [&](const Shape& at) {
+              std::vector<double> values;
+              const int n = rank > 0 ? shape[static_cast<size_t>(axis)] : 1, mine = rank > 0 ? at[static_cast<size_t>(axis)] : 0;
+              for (int k = a.reverse != 0 ? n - 1 : 0; k != mine; k += a.reverse != 0 ? -1 : 1) {
+                Shape other = at;
+                other[static_cast<size_t>(axis)] = k;
+                values.push_back(x.at(other));
+              }
+              if (a.exclusive == 0) values.push_back(x.at(at));
+              return wrapped(type, oracle(type, values));
+            },
+            scale);
         const int32_t given = a.axis;
         a.axis = 99;
         const auto by_tensor =

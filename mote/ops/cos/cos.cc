@@ -7,7 +7,9 @@ namespace {
 
 struct Cos {
   template <class C>
-  C operator()(C x) const { return std::cos(x); }
+  C operator()(C x) const {
+    return std::cos(x);
+  }
 };
 
 }  // namespace

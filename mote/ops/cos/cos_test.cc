@@ -22,8 +22,6 @@ TEST(OpCos, InfinityGivesNan) {
   expect_values(r.outputs[0], {NAN, NAN, NAN});
 }
 
-TEST(OpCos, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::cos, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpCos, RefusesIntegers) { EXPECT_EQ(run(OpId::cos, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

@@ -7,7 +7,9 @@ namespace {
 
 struct Cosh {
   template <class C>
-  C operator()(C x) const { return std::cosh(x); }
+  C operator()(C x) const {
+    return std::cosh(x);
+  }
 };
 
 }  // namespace

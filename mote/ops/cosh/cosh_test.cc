@@ -22,8 +22,6 @@ TEST(OpCosh, OverflowsToInfinity) {
   expect_values(r.outputs[0], {INFINITY, INFINITY, INFINITY, INFINITY, NAN});
 }
 
-TEST(OpCosh, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::cosh, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpCosh, RefusesIntegers) { EXPECT_EQ(run(OpId::cosh, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

@@ -29,7 +29,8 @@ TEST(OpCumSum, LongSumsStayExact) {
   Array x(DType::f32, {50000});
   for (int32_t i = 0; i < 50000; ++i) x.set(i, 0.1);
   const auto r = run(OpId::cum_sum, ops::cum_sum::Attrs{}, {x});
-  expect_oracle(r.outputs[0], [&](const Shape& i) { return x.get(0) * (i[0] + 1); }, 0.25);
+  expect_oracle(
+      r.outputs[0], [&](const Shape& i) { return x.get(0) * (i[0] + 1); }, 0.25);
 }
 
 }  // namespace mote::optest

@@ -25,8 +25,6 @@ TEST(OpElu, KeepsSmallNegativeValues) {
   EXPECT_NEAR(r.outputs[0].get(0) / -1e-10, 1, 1e-6);
 }
 
-TEST(OpElu, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::elu, ops::elu::Attrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpElu, RefusesIntegers) { EXPECT_EQ(run(OpId::elu, ops::elu::Attrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

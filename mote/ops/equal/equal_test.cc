@@ -7,7 +7,8 @@ namespace mote::optest {
 TEST(OpEqual, MatchesOracle) {
   ElementwiseOptions options;
   options.in_place = false;
-  check_binary(OpId::equal, NoAttrs{}, ops::equal::Types{}, [](double a, double b) { return a == b ? 1 : 0; }, options);
+  check_binary(
+      OpId::equal, NoAttrs{}, ops::equal::Types{}, [](double a, double b) { return a == b ? 1 : 0; }, options);
 }
 
 TEST(OpEqual, ResultIsBoolAndExact) {

@@ -7,7 +7,9 @@ namespace {
 
 struct Erf {
   template <class C>
-  C operator()(C x) const { return std::erf(x); }
+  C operator()(C x) const {
+    return std::erf(x);
+  }
 };
 
 }  // namespace

@@ -22,8 +22,6 @@ TEST(OpErf, LargeValuesGiveOne) {
   expect_values(r.outputs[0], {1, -1, 1, -1, NAN});
 }
 
-TEST(OpErf, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::erf, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpErf, RefusesIntegers) { EXPECT_EQ(run(OpId::erf, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

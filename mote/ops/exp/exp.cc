@@ -7,7 +7,9 @@ namespace {
 
 struct Exp {
   template <class C>
-  C operator()(C x) const { return std::exp(x); }
+  C operator()(C x) const {
+    return std::exp(x);
+  }
 };
 
 }  // namespace

@@ -22,8 +22,6 @@ TEST(OpExp, OverflowsToInfinityAndUnderflowsToZero) {
   expect_values(r.outputs[0], {INFINITY, 0, INFINITY, 0, NAN});
 }
 
-TEST(OpExp, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::exp, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpExp, RefusesIntegers) { EXPECT_EQ(run(OpId::exp, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

@@ -7,7 +7,9 @@ namespace {
 
 struct Exp2 {
   template <class C>
-  C operator()(C x) const { return std::exp2(x); }
+  C operator()(C x) const {
+    return std::exp2(x);
+  }
 };
 
 }  // namespace

@@ -22,8 +22,6 @@ TEST(OpExp2, OverflowsToInfinityAndUnderflowsToZero) {
   expect_values(r.outputs[0], {INFINITY, 0, INFINITY, 0});
 }
 
-TEST(OpExp2, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::exp2, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpExp2, RefusesIntegers) { EXPECT_EQ(run(OpId::exp2, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

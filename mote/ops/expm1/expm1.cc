@@ -7,7 +7,9 @@ namespace {
 
 struct Expm1 {
   template <class C>
-  C operator()(C x) const { return std::expm1(x); }
+  C operator()(C x) const {
+    return std::expm1(x);
+  }
 };
 
 }  // namespace

@@ -22,8 +22,6 @@ TEST(OpExpm1, OverflowsToInfinityAndEndsAtMinusOne) {
   expect_values(r.outputs[0], {INFINITY, -1, INFINITY, -1});
 }
 
-TEST(OpExpm1, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::expm1, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpExpm1, RefusesIntegers) { EXPECT_EQ(run(OpId::expm1, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

@@ -28,8 +28,6 @@ TEST(OpFloor, KeepsTheSignOfZero) {
   EXPECT_FALSE(std::signbit(r.outputs[0].get(1)));
 }
 
-TEST(OpFloor, RefusesBool) {
-  EXPECT_EQ(run(OpId::floor, NoAttrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpFloor, RefusesBool) { EXPECT_EQ(run(OpId::floor, NoAttrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

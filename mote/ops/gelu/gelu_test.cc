@@ -36,8 +36,6 @@ TEST(OpGelu, RefusesAnUnknownFormula) {
     EXPECT_EQ(run(OpId::gelu, ops::gelu::Attrs{approximate}, {Array::of<float>({1}, {1})}).status.why(), Why::kAttribute);
 }
 
-TEST(OpGelu, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::gelu, ops::gelu::Attrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpGelu, RefusesIntegers) { EXPECT_EQ(run(OpId::gelu, ops::gelu::Attrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

@@ -7,7 +7,8 @@ namespace mote::optest {
 TEST(OpGreater, MatchesOracle) {
   ElementwiseOptions options;
   options.in_place = false;
-  check_binary(OpId::greater, NoAttrs{}, ops::greater::Types{}, [](double a, double b) { return a > b ? 1 : 0; }, options);
+  check_binary(
+      OpId::greater, NoAttrs{}, ops::greater::Types{}, [](double a, double b) { return a > b ? 1 : 0; }, options);
 }
 
 TEST(OpGreater, ResultIsBoolAndExact) {

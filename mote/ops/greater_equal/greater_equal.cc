@@ -5,7 +5,9 @@ namespace {
 
 struct GreaterEqual {
   template <class C>
-  bool operator()(C a, C b) const { return a >= b; }
+  bool operator()(C a, C b) const {
+    return a >= b;
+  }
 };
 
 }  // namespace

@@ -7,7 +7,8 @@ namespace mote::optest {
 TEST(OpGreaterEqual, MatchesOracle) {
   ElementwiseOptions options;
   options.in_place = false;
-  check_binary(OpId::greater_equal, NoAttrs{}, ops::greater_equal::Types{}, [](double a, double b) { return a >= b ? 1 : 0; }, options);
+  check_binary(
+      OpId::greater_equal, NoAttrs{}, ops::greater_equal::Types{}, [](double a, double b) { return a >= b ? 1 : 0; }, options);
 }
 
 TEST(OpGreaterEqual, ResultIsBoolAndExact) {

@@ -8,7 +8,9 @@ namespace {
 struct IsInf {
   explicit IsInf(const Attrs& a) : attrs(a) {}
   template <class C>
-  bool operator()(C x) const { return std::isinf(x) && (x < C(0) ? attrs.detect_negative : attrs.detect_positive) != 0; }
+  bool operator()(C x) const {
+    return std::isinf(x) && (x < C(0) ? attrs.detect_negative : attrs.detect_positive) != 0;
+  }
   const Attrs attrs;
 };
 

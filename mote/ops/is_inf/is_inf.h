@@ -15,9 +15,8 @@ inline constexpr OpInfo kInfo = OpInfo("Tells which elements are infinite.")
                                     .flags(kElementwise | kRowRange | kIntegerExact)
                                     .aten("aten::isinf.out")
                                     .onnx("IsInf");
-inline constexpr auto kAttrs =
-    std::make_tuple(attr("detect_negative", &Attrs::detect_negative, "1: minus infinity counts; 0: it does not"),
-                    attr("detect_positive", &Attrs::detect_positive, "1: plus infinity counts; 0: it does not"));
+inline constexpr auto kAttrs = std::make_tuple(attr("detect_negative", &Attrs::detect_negative, "1: minus infinity counts; 0: it does not"),
+                                               attr("detect_positive", &Attrs::detect_positive, "1: plus infinity counts; 0: it does not"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   if (a.detect_negative != 0 && a.detect_negative != 1) return c.reject(Why::kAttribute, 1, a.detect_negative);

@@ -7,7 +7,9 @@ namespace {
 
 struct IsNan {
   template <class C>
-  bool operator()(C x) const { return std::isnan(x); }
+  bool operator()(C x) const {
+    return std::isnan(x);
+  }
 };
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace mote::optest {
 TEST(OpIsNan, MatchesOracle) {
   ElementwiseOptions options;
   options.in_place = false;
-  check_unary(OpId::is_nan, NoAttrs{}, ops::is_nan::Types{}, [](double x) { return x != x; }, options);
+  check_unary(
+      OpId::is_nan, NoAttrs{}, ops::is_nan::Types{}, [](double x) { return x != x; }, options);
 }
 
 TEST(OpIsNan, AnswersWithBool) {
@@ -19,8 +20,6 @@ TEST(OpIsNan, AnswersWithBool) {
   expect_values(r.outputs[0], {0, 1, 0, 1});
 }
 
-TEST(OpIsNan, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::is_nan, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpIsNan, RefusesIntegers) { EXPECT_EQ(run(OpId::is_nan, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

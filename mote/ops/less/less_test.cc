@@ -7,7 +7,8 @@ namespace mote::optest {
 TEST(OpLess, MatchesOracle) {
   ElementwiseOptions options;
   options.in_place = false;
-  check_binary(OpId::less, NoAttrs{}, ops::less::Types{}, [](double a, double b) { return a < b ? 1 : 0; }, options);
+  check_binary(
+      OpId::less, NoAttrs{}, ops::less::Types{}, [](double a, double b) { return a < b ? 1 : 0; }, options);
 }
 
 TEST(OpLess, ResultIsBoolAndExact) {

@@ -7,7 +7,8 @@ namespace mote::optest {
 TEST(OpLessEqual, MatchesOracle) {
   ElementwiseOptions options;
   options.in_place = false;
-  check_binary(OpId::less_equal, NoAttrs{}, ops::less_equal::Types{}, [](double a, double b) { return a <= b ? 1 : 0; }, options);
+  check_binary(
+      OpId::less_equal, NoAttrs{}, ops::less_equal::Types{}, [](double a, double b) { return a <= b ? 1 : 0; }, options);
 }
 
 TEST(OpLessEqual, ResultIsBoolAndExact) {

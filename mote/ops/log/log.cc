@@ -7,7 +7,9 @@ namespace {
 
 struct Log {
   template <class C>
-  C operator()(C x) const { return std::log(x); }
+  C operator()(C x) const {
+    return std::log(x);
+  }
 };
 
 }  // namespace

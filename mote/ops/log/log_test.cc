@@ -22,8 +22,6 @@ TEST(OpLog, ZeroGivesMinusInfinityAndNegativeNan) {
   expect_values(r.outputs[0], {-INFINITY, NAN, NAN, INFINITY});
 }
 
-TEST(OpLog, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::log, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpLog, RefusesIntegers) { EXPECT_EQ(run(OpId::log, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

@@ -7,7 +7,9 @@ namespace {
 
 struct Log10 {
   template <class C>
-  C operator()(C x) const { return std::log10(x); }
+  C operator()(C x) const {
+    return std::log10(x);
+  }
 };
 
 }  // namespace

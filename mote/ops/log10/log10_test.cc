@@ -22,8 +22,6 @@ TEST(OpLog10, ZeroGivesMinusInfinityAndNegativeNan) {
   expect_values(r.outputs[0], {-INFINITY, NAN, NAN, INFINITY});
 }
 
-TEST(OpLog10, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::log10, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpLog10, RefusesIntegers) { EXPECT_EQ(run(OpId::log10, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

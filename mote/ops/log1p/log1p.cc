@@ -7,7 +7,9 @@ namespace {
 
 struct Log1p {
   template <class C>
-  C operator()(C x) const { return std::log1p(x); }
+  C operator()(C x) const {
+    return std::log1p(x);
+  }
 };
 
 }  // namespace

@@ -22,8 +22,6 @@ TEST(OpLog1p, MinusOneGivesMinusInfinityAndLessNan) {
   expect_values(r.outputs[0], {-INFINITY, NAN, NAN, INFINITY});
 }
 
-TEST(OpLog1p, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::log1p, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpLog1p, RefusesIntegers) { EXPECT_EQ(run(OpId::log1p, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

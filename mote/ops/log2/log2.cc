@@ -7,7 +7,9 @@ namespace {
 
 struct Log2 {
   template <class C>
-  C operator()(C x) const { return std::log2(x); }
+  C operator()(C x) const {
+    return std::log2(x);
+  }
 };
 
 }  // namespace

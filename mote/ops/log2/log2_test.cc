@@ -22,8 +22,6 @@ TEST(OpLog2, ZeroGivesMinusInfinityAndNegativeNan) {
   expect_values(r.outputs[0], {-INFINITY, NAN, NAN, INFINITY});
 }
 
-TEST(OpLog2, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::log2, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpLog2, RefusesIntegers) { EXPECT_EQ(run(OpId::log2, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

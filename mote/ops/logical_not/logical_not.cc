@@ -5,7 +5,9 @@ namespace {
 
 struct IsZero {
   template <class C>
-  bool operator()(C x) const { return x == C(0); }
+  bool operator()(C x) const {
+    return x == C(0);
+  }
 };
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace mote::optest {
 TEST(OpLogicalNot, MatchesOracle) {
   ElementwiseOptions options;
   options.in_place = false;
-  check_unary(OpId::logical_not, NoAttrs{}, NumberTypes{}, [](double x) { return x == 0; }, options);
+  check_unary(
+      OpId::logical_not, NoAttrs{}, NumberTypes{}, [](double x) { return x == 0; }, options);
 }
 
 TEST(OpLogicalNot, MatchesOracleOnBytesAlsoInPlace) {

@@ -7,7 +7,9 @@ namespace {
 
 struct Maximum {
   template <class C>
-  C operator()(C a, C b) const { return first_of<Above>(a, b); }
+  C operator()(C a, C b) const {
+    return first_of<Above>(a, b);
+  }
 };
 
 }  // namespace

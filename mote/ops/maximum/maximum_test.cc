@@ -8,9 +8,8 @@
 namespace mote::optest {
 
 TEST(OpMaximum, MatchesOracleAndKeepsNan) {
-  check_binary(OpId::maximum, NoAttrs{}, ops::maximum::Types{}, [](double a, double b) {
-    return std::isnan(a) || std::isnan(b) ? static_cast<double>(NAN) : std::max(a, b);
-  });
+  check_binary(OpId::maximum, NoAttrs{}, ops::maximum::Types{},
+               [](double a, double b) { return std::isnan(a) || std::isnan(b) ? static_cast<double>(NAN) : std::max(a, b); });
 }
 
 TEST(OpMaximum, RefusesOtherTypes) { check_binary_refusals(OpId::maximum, NoAttrs{}, DType::f32, DType::s32, DType::s4); }

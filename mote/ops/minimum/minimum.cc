@@ -7,7 +7,9 @@ namespace {
 
 struct Minimum {
   template <class C>
-  C operator()(C a, C b) const { return first_of<Below>(a, b); }
+  C operator()(C a, C b) const {
+    return first_of<Below>(a, b);
+  }
 };
 
 }  // namespace

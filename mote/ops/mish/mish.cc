@@ -7,7 +7,9 @@ namespace {
 
 struct Mish {
   template <class C>
-  C operator()(C x) const { return x * std::tanh(std::log1p(std::exp(x))); }
+  C operator()(C x) const {
+    return x * std::tanh(std::log1p(std::exp(x)));
+  }
 };
 
 }  // namespace

@@ -34,8 +34,6 @@ TEST(OpMish, MinusInfinityGivesNan) {
   expect_values(r.outputs[0], {NAN, NAN});
 }
 
-TEST(OpMish, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::mish, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpMish, RefusesIntegers) { EXPECT_EQ(run(OpId::mish, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

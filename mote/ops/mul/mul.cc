@@ -7,7 +7,9 @@ namespace {
 
 struct Mul {
   template <class C>
-  C operator()(C a, C b) const { return wrap_mul(a, b); }
+  C operator()(C a, C b) const {
+    return wrap_mul(a, b);
+  }
 };
 
 }  // namespace

@@ -34,8 +34,6 @@ TEST(OpNeg, ZeroChangesSign) {
   EXPECT_FALSE(std::signbit(r.outputs[0].get(1)));
 }
 
-TEST(OpNeg, RefusesBool) {
-  EXPECT_EQ(run(OpId::neg, NoAttrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpNeg, RefusesBool) { EXPECT_EQ(run(OpId::neg, NoAttrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

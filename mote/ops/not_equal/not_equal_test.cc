@@ -7,7 +7,8 @@ namespace mote::optest {
 TEST(OpNotEqual, MatchesOracle) {
   ElementwiseOptions options;
   options.in_place = false;
-  check_binary(OpId::not_equal, NoAttrs{}, ops::not_equal::Types{}, [](double a, double b) { return a != b ? 1 : 0; }, options);
+  check_binary(
+      OpId::not_equal, NoAttrs{}, ops::not_equal::Types{}, [](double a, double b) { return a != b ? 1 : 0; }, options);
 }
 
 TEST(OpNotEqual, ResultIsBoolAndExact) {

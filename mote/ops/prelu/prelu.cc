@@ -7,7 +7,9 @@ namespace {
 
 struct Prelu {
   template <class C>
-  C operator()(C x, C slope) const { return x < C(0) ? wrap_mul(x, slope) : x; }
+  C operator()(C x, C slope) const {
+    return x < C(0) ? wrap_mul(x, slope) : x;
+  }
 };
 
 }  // namespace

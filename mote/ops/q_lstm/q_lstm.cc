@@ -122,7 +122,9 @@ struct Lstm {
 
 }  // namespace
 
-Scratch scratch(const OpContext& c) noexcept { return scratch_numbers((static_cast<uint64_t>(c.input(kCell).dim(1)) * 9 + 3) / 4, DType::s32); }
+Scratch scratch(const OpContext& c) noexcept {
+  return scratch_numbers((static_cast<uint64_t>(c.input(kCell).dim(1)) * 9 + 3) / 4, DType::s32);
+}
 
 Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(kX, kInfo.types_));

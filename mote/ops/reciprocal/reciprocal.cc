@@ -5,7 +5,9 @@ namespace {
 
 struct Reciprocal {
   template <class C>
-  C operator()(C x) const { return C(1) / x; }
+  C operator()(C x) const {
+    return C(1) / x;
+  }
 };
 
 }  // namespace

@@ -5,7 +5,9 @@ namespace {
 
 struct Relu {
   template <class C>
-  C operator()(C x) const { return x < C(0) ? C(0) : x; }
+  C operator()(C x) const {
+    return x < C(0) ? C(0) : x;
+  }
 };
 
 }  // namespace

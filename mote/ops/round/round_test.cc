@@ -42,8 +42,6 @@ TEST(OpRound, KeepsTheSignOfZero) {
   EXPECT_TRUE(std::signbit(r.outputs[0].get(1)));
 }
 
-TEST(OpRound, RefusesBool) {
-  EXPECT_EQ(run(OpId::round, NoAttrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpRound, RefusesBool) { EXPECT_EQ(run(OpId::round, NoAttrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

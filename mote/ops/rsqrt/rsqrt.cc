@@ -7,7 +7,9 @@ namespace {
 
 struct Rsqrt {
   template <class C>
-  C operator()(C x) const { return C(1) / std::sqrt(x); }
+  C operator()(C x) const {
+    return C(1) / std::sqrt(x);
+  }
 };
 
 }  // namespace

@@ -22,8 +22,6 @@ TEST(OpRsqrt, ZeroGivesInfinityAndNegativeNan) {
   expect_values(r.outputs[0], {INFINITY, NAN, 0});
 }
 
-TEST(OpRsqrt, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::rsqrt, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpRsqrt, RefusesIntegers) { EXPECT_EQ(run(OpId::rsqrt, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

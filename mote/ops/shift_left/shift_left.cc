@@ -7,7 +7,9 @@ namespace {
 
 struct ShiftLeft {
   template <class C>
-  C operator()(C a, C amount) const { return shifted_left(a, amount); }
+  C operator()(C a, C amount) const {
+    return shifted_left(a, amount);
+  }
 };
 
 }  // namespace

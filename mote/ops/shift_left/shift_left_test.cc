@@ -9,7 +9,8 @@ namespace mote::optest {
 TEST(OpShiftLeft, MatchesOracle) {
   ElementwiseOptions options;
   options.lo2 = 0;
-  check_binary(OpId::shift_left, NoAttrs{}, ops::shift_left::Types{}, [](double a, double b) { return a * std::exp2(b); }, options);
+  check_binary(
+      OpId::shift_left, NoAttrs{}, ops::shift_left::Types{}, [](double a, double b) { return a * std::exp2(b); }, options);
 }
 
 TEST(OpShiftLeft, BitsLeaveAndWildAmountsGiveZero) {

@@ -7,7 +7,9 @@ namespace {
 
 struct ShiftRight {
   template <class C>
-  C operator()(C a, C amount) const { return shifted_right(a, amount); }
+  C operator()(C a, C amount) const {
+    return shifted_right(a, amount);
+  }
 };
 
 }  // namespace

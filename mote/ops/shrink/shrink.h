@@ -14,9 +14,8 @@ inline constexpr OpInfo kInfo = OpInfo("Sets elements near zero to zero and move
                                     .types(mask_of_list(Types{}))
                                     .flags(kElementwise | kRowRange)
                                     .onnx("Shrink");
-inline constexpr auto kAttrs =
-    std::make_tuple(attr("lambd", &Attrs::lambd, "elements in [-lambd, lambd] become zero"),
-                    attr("bias", &Attrs::bias, "what the others lose: 0 is a hard shrink, lambd a soft one"));
+inline constexpr auto kAttrs = std::make_tuple(attr("lambd", &Attrs::lambd, "elements in [-lambd, lambd] become zero"),
+                                               attr("bias", &Attrs::bias, "what the others lose: 0 is a hard shrink, lambd a soft one"));
 
 inline Status infer(const Attrs&, const InferContext& c) noexcept { return infer_unary(c, kInfo.types_); }
 KernelFn select(const OpContext& c) noexcept;

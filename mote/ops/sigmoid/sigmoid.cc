@@ -7,7 +7,9 @@ namespace {
 
 struct Sigmoid {
   template <class C>
-  C operator()(C x) const { return logistic(x); }
+  C operator()(C x) const {
+    return logistic(x);
+  }
 };
 
 }  // namespace

@@ -27,8 +27,6 @@ TEST(OpSigmoid, TailKeepsItsPrecision) {
   EXPECT_NEAR(r.outputs[0].get(0) / std::exp(-87.0), 1, 1e-6);
 }
 
-TEST(OpSigmoid, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::sigmoid, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpSigmoid, RefusesIntegers) { EXPECT_EQ(run(OpId::sigmoid, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

@@ -5,7 +5,9 @@ namespace {
 
 struct Sign {
   template <class C>
-  C operator()(C x) const { return x > C(0) ? C(1) : x < C(0) ? static_cast<C>(-1) : C(0); }
+  C operator()(C x) const {
+    return x > C(0) ? C(1) : x < C(0) ? static_cast<C>(-1) : C(0);
+  }
 };
 
 }  // namespace

@@ -22,8 +22,6 @@ TEST(OpSign, ExtremeIntegers) {
   expect_values(r.outputs[0], {-1, -1, 0, 1});
 }
 
-TEST(OpSign, RefusesBool) {
-  EXPECT_EQ(run(OpId::sign, NoAttrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpSign, RefusesBool) { EXPECT_EQ(run(OpId::sign, NoAttrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

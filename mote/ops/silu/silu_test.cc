@@ -31,8 +31,6 @@ TEST(OpSilu, MinusInfinityGivesNan) {
   expect_values(r.outputs[0], {NAN, NAN});
 }
 
-TEST(OpSilu, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::silu, ops::silu::Attrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpSilu, RefusesIntegers) { EXPECT_EQ(run(OpId::silu, ops::silu::Attrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

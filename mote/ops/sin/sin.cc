@@ -7,7 +7,9 @@ namespace {
 
 struct Sin {
   template <class C>
-  C operator()(C x) const { return std::sin(x); }
+  C operator()(C x) const {
+    return std::sin(x);
+  }
 };
 
 }  // namespace

@@ -22,8 +22,6 @@ TEST(OpSin, InfinityGivesNan) {
   expect_values(r.outputs[0], {NAN, NAN, NAN});
 }
 
-TEST(OpSin, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::sin, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpSin, RefusesIntegers) { EXPECT_EQ(run(OpId::sin, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

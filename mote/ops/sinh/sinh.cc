@@ -7,7 +7,9 @@ namespace {
 
 struct Sinh {
   template <class C>
-  C operator()(C x) const { return std::sinh(x); }
+  C operator()(C x) const {
+    return std::sinh(x);
+  }
 };
 
 }  // namespace

@@ -22,8 +22,6 @@ TEST(OpSinh, OverflowsToInfinity) {
   expect_values(r.outputs[0], {INFINITY, -INFINITY, INFINITY, -INFINITY, NAN});
 }
 
-TEST(OpSinh, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::sinh, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpSinh, RefusesIntegers) { EXPECT_EQ(run(OpId::sinh, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

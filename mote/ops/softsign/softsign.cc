@@ -7,7 +7,9 @@ namespace {
 
 struct Softsign {
   template <class C>
-  C operator()(C x) const { return x / (C(1) + std::fabs(x)); }
+  C operator()(C x) const {
+    return x / (C(1) + std::fabs(x));
+  }
 };
 
 }  // namespace

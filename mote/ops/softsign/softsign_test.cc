@@ -22,8 +22,6 @@ TEST(OpSoftsign, InfinityGivesNan) {
   expect_values(r.outputs[0], {NAN, NAN, NAN});
 }
 
-TEST(OpSoftsign, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::softsign, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpSoftsign, RefusesIntegers) { EXPECT_EQ(run(OpId::softsign, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

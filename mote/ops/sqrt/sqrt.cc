@@ -7,7 +7,9 @@ namespace {
 
 struct Sqrt {
   template <class C>
-  C operator()(C x) const { return std::sqrt(x); }
+  C operator()(C x) const {
+    return std::sqrt(x);
+  }
 };
 
 }  // namespace

@@ -22,8 +22,6 @@ TEST(OpSqrt, NegativeGivesNan) {
   expect_values(r.outputs[0], {NAN, NAN, NAN, INFINITY});
 }
 
-TEST(OpSqrt, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::sqrt, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpSqrt, RefusesIntegers) { EXPECT_EQ(run(OpId::sqrt, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

@@ -7,7 +7,9 @@ namespace {
 
 struct Square {
   template <class C>
-  C operator()(C x) const { return wrap_mul(x, x); }
+  C operator()(C x) const {
+    return wrap_mul(x, x);
+  }
 };
 
 }  // namespace

@@ -28,8 +28,6 @@ TEST(OpSquare, OverflowsToInfinity) {
   expect_values(r.outputs[0], {INFINITY, INFINITY});
 }
 
-TEST(OpSquare, RefusesBool) {
-  EXPECT_EQ(run(OpId::square, NoAttrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpSquare, RefusesBool) { EXPECT_EQ(run(OpId::square, NoAttrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

@@ -7,7 +7,9 @@ namespace {
 
 struct Sub {
   template <class C>
-  C operator()(C a, C b) const { return wrap_sub(a, b); }
+  C operator()(C a, C b) const {
+    return wrap_sub(a, b);
+  }
 };
 
 }  // namespace

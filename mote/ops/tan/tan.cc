@@ -7,7 +7,9 @@ namespace {
 
 struct Tan {
   template <class C>
-  C operator()(C x) const { return std::tan(x); }
+  C operator()(C x) const {
+    return std::tan(x);
+  }
 };
 
 }  // namespace

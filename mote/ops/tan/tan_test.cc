@@ -22,8 +22,6 @@ TEST(OpTan, InfinityGivesNan) {
   expect_values(r.outputs[0], {NAN, NAN, NAN});
 }
 
-TEST(OpTan, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::tan, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpTan, RefusesIntegers) { EXPECT_EQ(run(OpId::tan, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

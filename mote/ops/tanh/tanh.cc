@@ -7,7 +7,9 @@ namespace {
 
 struct Tanh {
   template <class C>
-  C operator()(C x) const { return std::tanh(x); }
+  C operator()(C x) const {
+    return std::tanh(x);
+  }
 };
 
 }  // namespace

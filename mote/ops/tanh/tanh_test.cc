@@ -22,8 +22,6 @@ TEST(OpTanh, LargeValuesGiveOne) {
   expect_values(r.outputs[0], {1, -1, 1, -1, NAN});
 }
 
-TEST(OpTanh, RefusesIntegers) {
-  EXPECT_EQ(run(OpId::tanh, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpTanh, RefusesIntegers) { EXPECT_EQ(run(OpId::tanh, NoAttrs{}, {Array::of<int32_t>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

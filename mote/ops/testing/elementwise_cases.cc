@@ -14,8 +14,8 @@ bool is_float(DType t) { return (mask_of(t) & kFloat) != 0; }
 
 }  // namespace
 
-void check_unary_bytes(OpId op, const void* attrs, size_t attrs_bytes, const std::vector<DType>& types, const std::function<double(double)>& oracle,
-                       const ElementwiseOptions& o) {
+void check_unary_bytes(OpId op, const void* attrs, size_t attrs_bytes, const std::vector<DType>& types,
+                       const std::function<double(double)>& oracle, const ElementwiseOptions& o) {
   RunOptions options;
   options.in_place = o.in_place;
   for (DType type : types) {
@@ -26,19 +26,23 @@ void check_unary_bytes(OpId op, const void* attrs, size_t attrs_bytes, const std
       const auto r = run_bytes(op, attrs, attrs_bytes, {x}, options);
       ASSERT_TRUE(r.ok()) << r.message();
       expect_shape(r.outputs[0], shape);
-      expect_oracle(r.outputs[0], [&](const Shape& i) { return oracle(x.at(i)); }, o.scale);
+      expect_oracle(
+          r.outputs[0], [&](const Shape& i) { return oracle(x.at(i)); }, o.scale);
     }
     if (!o.specials || !is_float(type)) continue;
     const Array x = Array::from(type, {5}, {kNan, kInf, -kInf, 0.0, -0.0});
     const auto r = run_bytes(op, attrs, attrs_bytes, {x}, options);
     ASSERT_TRUE(r.ok()) << r.message();
-    expect_oracle(r.outputs[0], [&](const Shape& i) { return oracle(x.at(i)); }, o.scale);
+    expect_oracle(
+        r.outputs[0], [&](const Shape& i) { return oracle(x.at(i)); }, o.scale);
   }
 }
 
 void check_binary_bytes(OpId op, const void* attrs, size_t attrs_bytes, const std::vector<DType>& types,
                         const std::function<double(double, double)>& oracle, const ElementwiseOptions& o) {
-  struct Pair { Shape a, b, y; };
+  struct Pair {
+    Shape a, b, y;
+  };
   const Pair pairs[] = {{{}, {}, {}},
                         {{9}, {9}, {9}},
                         {{2, 3}, {3}, {2, 3}},
@@ -65,16 +69,19 @@ void check_binary_bytes(OpId op, const void* attrs, size_t attrs_bytes, const st
       const auto r = run_bytes(op, attrs, attrs_bytes, {a, b}, options);
       ASSERT_TRUE(r.ok()) << r.message();
       expect_shape(r.outputs[0], p.y);
-      expect_oracle(r.outputs[0], [&](const Shape& i) { return oracle(right(a, i), right(b, i)); }, o.scale);
+      expect_oracle(
+          r.outputs[0], [&](const Shape& i) { return oracle(right(a, i), right(b, i)); }, o.scale);
     }
-    EXPECT_EQ(run_bytes(op, attrs, attrs_bytes, {Array::random(type, {2, 3}, 1), Array::random(type, {2}, 2)}, {}).status.why(), Why::kBroadcast);
+    EXPECT_EQ(run_bytes(op, attrs, attrs_bytes, {Array::random(type, {2, 3}, 1), Array::random(type, {2}, 2)}, {}).status.why(),
+              Why::kBroadcast);
     if (!o.specials || !is_float(type)) continue;
     const std::vector<double> s = {kNan, kInf, -kInf, 0.0, -0.0, 1.5, -2};
     const int32_t n = static_cast<int32_t>(s.size());
     const Array a = Array::from(type, {n, 1}, s), b = Array::from(type, {n}, s);
     const auto r = run_bytes(op, attrs, attrs_bytes, {a, b}, {});
     ASSERT_TRUE(r.ok()) << r.message();
-    expect_oracle(r.outputs[0], [&](const Shape& i) { return oracle(a.get(i[0]), b.get(i[1])); }, o.scale);
+    expect_oracle(
+        r.outputs[0], [&](const Shape& i) { return oracle(a.get(i[0]), b.get(i[1])); }, o.scale);
   }
 }
 

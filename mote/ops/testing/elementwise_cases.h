@@ -24,7 +24,8 @@ void check_unary(OpId op, const A& attrs, List types, const std::function<double
   check_unary_bytes(op, &attrs, attrs_size<A>, types_of(types), oracle, options);
 }
 template <class A, class List>
-void check_binary(OpId op, const A& attrs, List types, const std::function<double(double, double)>& oracle, const ElementwiseOptions& options = {}) {
+void check_binary(OpId op, const A& attrs, List types, const std::function<double(double, double)>& oracle,
+                  const ElementwiseOptions& options = {}) {
   check_binary_bytes(op, &attrs, attrs_size<A>, types_of(types), oracle, options);
 }
 

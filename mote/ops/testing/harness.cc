@@ -134,7 +134,9 @@ class Buffer {
     return a;
   }
   // After read(): every byte must be a guard byte, or the kernel wrote outside its output.
-  bool untouched() const { return std::all_of(store.begin(), store.end(), [](uint8_t b) { return b == kGuardByte; }); }
+  bool untouched() const {
+    return std::all_of(store.begin(), store.end(), [](uint8_t b) { return b == kGuardByte; });
+  }
 
   TensorDesc desc{};
   std::vector<uint8_t> store;
@@ -150,7 +152,8 @@ const OpDef* find_def(OpId op) {
 bool same_bytes(const Array& a, const Array& b) { return a.shape() == b.shape() && a.bytes() == b.bytes(); }
 
 // One execution; `gaps` lays rows apart, `in_place` puts output 0 on input 0.
-RunResult execute(const OpDef& def, const void* attrs, size_t attrs_bytes, const std::vector<Array>& inputs, const RunOptions& options, bool gaps, bool in_place) {
+RunResult execute(const OpDef& def, const void* attrs, size_t attrs_bytes, const std::vector<Array>& inputs, const RunOptions& options,
+                  bool gaps, bool in_place) {
   RunResult result;
   std::vector<uint32_t> attr_words((attrs_bytes + 3) / 4 + 1);
   std::memcpy(attr_words.data(), attrs, attrs_bytes);
@@ -160,7 +163,8 @@ RunResult execute(const OpDef& def, const void* attrs, size_t attrs_bytes, const
   for (size_t i = 0; i < inputs.size(); ++i) {
     operands.push_back(inputs[i].present() ? static_cast<int32_t>(i) : -1);
     if (!inputs[i].present()) continue;
-    buffers[i].make(inputs[i].dtype(), inputs[i].shape(), inputs[i].layout(), inputs[i].layout() == Layout::kPlain ? nullptr : &inputs[i].bytes(), gaps);
+    buffers[i].make(inputs[i].dtype(), inputs[i].shape(), inputs[i].layout(),
+                    inputs[i].layout() == Layout::kPlain ? nullptr : &inputs[i].bytes(), gaps);
     buffers[i].fill(inputs[i]);
     tensors[i] = {&buffers[i].desc, buffers[i].data()};
   }
@@ -217,7 +221,8 @@ RunResult execute(const OpDef& def, const void* attrs, size_t attrs_bytes, const
   }
   result.status = kernel(c);
   const uint8_t* scratch_end = scratch_at + c.scratch.size;
-  EXPECT_TRUE(std::all_of(scratch_end, const_cast<const uint8_t*>(scratch_bytes.data() + scratch_bytes.size()), [](uint8_t b) { return b == kGuardByte; }))
+  EXPECT_TRUE(std::all_of(scratch_end, const_cast<const uint8_t*>(scratch_bytes.data() + scratch_bytes.size()),
+                          [](uint8_t b) { return b == kGuardByte; }))
       << def.name << " wrote past its scratch memory";
   if (!result.status.ok()) return result;
   for (int o = 0; o < options.outputs; ++o) {
@@ -229,7 +234,8 @@ RunResult execute(const OpDef& def, const void* attrs, size_t attrs_bytes, const
       continue;
     }
     result.outputs.push_back(buffers[at].read());
-    EXPECT_TRUE(options.rows.all() ? buffers[at].untouched() : true) << def.name << " wrote outside its output " << o << (gaps ? " (with gaps)" : "");
+    EXPECT_TRUE(options.rows.all() ? buffers[at].untouched() : true)
+        << def.name << " wrote outside its output " << o << (gaps ? " (with gaps)" : "");
   }
   for (size_t i = in_place ? 1 : 0; i < inputs.size(); ++i) {
     if (!inputs[i].present() || inputs[i].layout() != Layout::kPlain || dtype_bits(inputs[i].dtype()) < 8) continue;
@@ -261,7 +267,8 @@ Array Array::from(DType dtype, Shape shape, const std::vector<double>& values) {
 Array Array::random(DType dtype, Shape shape, uint32_t seed, double lo, double hi) {
   Array a(dtype, std::move(shape));
   const bool whole = (mask_of(dtype) & kFloat) == 0;
-  const bool is_unsigned = (mask_of(dtype) & (mask_of(DType::u8) | mask_of(DType::u16) | mask_of(DType::u32) | mask_of(DType::u64) | mask_of(DType::u4))) != 0;
+  const bool is_unsigned =
+      (mask_of(dtype) & (mask_of(DType::u8) | mask_of(DType::u16) | mask_of(DType::u32) | mask_of(DType::u64) | mask_of(DType::u4))) != 0;
   if (is_unsigned) lo = std::max(lo, 0.0);
   if (dtype == DType::boolean) lo = 0, hi = 1;
   uint64_t state = seed * 0x9e3779b97f4a7c15ull + 0x123456789ull;
@@ -301,8 +308,8 @@ int64_t Array::flat_index(const Shape& index) const {
 }
 
 std::string RunResult::message() const {
-  return std::string(status_text(status.code())) + ": " + why_text(status.why()) + " (expected " + std::to_string(diagnostic.expected) + ", found " +
-         std::to_string(diagnostic.found) + ")";
+  return std::string(status_text(status.code())) + ": " + why_text(status.why()) + " (expected " + std::to_string(diagnostic.expected) +
+         ", found " + std::to_string(diagnostic.found) + ")";
 }
 
 RunResult run_bytes(OpId op, const void* attrs, size_t attrs_bytes, const std::vector<Array>& inputs, const RunOptions& options) {
@@ -372,7 +379,8 @@ void expect_oracle(const Array& actual, const std::function<double(const Shape&)
     const double expected = tolerance > 0 ? rounded.get(0) : exact;
     const double found = actual.at(index);
     if (close(found, expected, tolerance) || reported++ > 3) return;
-    ADD_FAILURE() << dtype_name(actual.dtype()) << " element " << ::testing::PrintToString(index) << ": expected " << expected << ", found " << found;
+    ADD_FAILURE() << dtype_name(actual.dtype()) << " element " << ::testing::PrintToString(index) << ": expected " << expected << ", found "
+                  << found;
   });
 }
 

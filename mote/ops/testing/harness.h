@@ -32,7 +32,9 @@ class Array {
   Array(DType dtype, Shape shape);
 
   template <class T>
-  static Array of(Shape shape, std::vector<double> values) { return from(dtype_of<T>, std::move(shape), values); }
+  static Array of(Shape shape, std::vector<double> values) {
+    return from(dtype_of<T>, std::move(shape), values);
+  }
   static Array from(DType dtype, Shape shape, const std::vector<double>& values);
   static Array scalar(DType dtype, double value) { return from(dtype, {}, {value}); }
   // Whole numbers for integer types, fractions for floats, 0/1 for bool, all in [lo, hi].
@@ -93,7 +95,9 @@ RunResult run(OpId op, const A& attrs, const std::vector<Array>& inputs, int out
 
 // The element types of a list, as values.
 template <class... Ts>
-std::vector<DType> types_of(TypeList<Ts...>) { return {dtype_of<Ts>...}; }
+std::vector<DType> types_of(TypeList<Ts...>) {
+  return {dtype_of<Ts>...};
+}
 
 // Relative tolerance that fits a type: about four units in the last place for f32 and f64, one for f16 and bf16, 0 for integers.
 double tolerance_of(DType type);

@@ -56,10 +56,12 @@ std::vector<std::string> ledger_gaps() {
     }
     const Entry& e = it->second;
     for (uint8_t v = 1; v < kDTypeCount; ++v)
-      if ((doc.info.types_ >> v & 1) != 0 && (e.types >> v & 1) == 0) gaps.push_back(doc.name + ": never run with " + dtype_name(static_cast<DType>(v)));
+      if ((doc.info.types_ >> v & 1) != 0 && (e.types >> v & 1) == 0)
+        gaps.push_back(doc.name + ": never run with " + dtype_name(static_cast<DType>(v)));
     if (!e.empty) gaps.push_back(doc.name + ": never run with an empty tensor");
     // Operators without inputs (windows, filter banks) have nowhere to take NaN from.
-    if ((doc.info.types_ & kFloat) != 0 && doc.info.max_in_ > 0 && !e.special) gaps.push_back(doc.name + ": never run with NaN or infinity");
+    if ((doc.info.types_ & kFloat) != 0 && doc.info.max_in_ > 0 && !e.special)
+      gaps.push_back(doc.name + ": never run with NaN or infinity");
     const bool elementwise = (doc.info.flags_ & kElementwise) != 0;
     if (elementwise && !e.high_rank) gaps.push_back(doc.name + ": never run at rank 8");
     if (elementwise && !e.scalar) gaps.push_back(doc.name + ": never run on a scalar");

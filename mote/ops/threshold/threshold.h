@@ -15,9 +15,8 @@ inline constexpr OpInfo kInfo = OpInfo("Replaces elements that are not above a t
                                     .flags(kElementwise | kRowRange)
                                     .aten("aten::threshold.out")
                                     .onnx("ThresholdedRelu");
-inline constexpr auto kAttrs =
-    std::make_tuple(attr("threshold", &Attrs::threshold, "elements greater than this stay"),
-                    attr("value", &Attrs::value, "what the others become"));
+inline constexpr auto kAttrs = std::make_tuple(attr("threshold", &Attrs::threshold, "elements greater than this stay"),
+                                               attr("value", &Attrs::value, "what the others become"));
 
 inline Status infer(const Attrs&, const InferContext& c) noexcept { return infer_unary(c, kInfo.types_); }
 KernelFn select(const OpContext& c) noexcept;

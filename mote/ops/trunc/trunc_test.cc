@@ -28,8 +28,6 @@ TEST(OpTrunc, KeepsTheSignOfZero) {
   EXPECT_TRUE(std::signbit(r.outputs[0].get(1)));
 }
 
-TEST(OpTrunc, RefusesBool) {
-  EXPECT_EQ(run(OpId::trunc, NoAttrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType);
-}
+TEST(OpTrunc, RefusesBool) { EXPECT_EQ(run(OpId::trunc, NoAttrs{}, {Array::of<bool>({1}, {1})}).status.why(), Why::kDType); }
 
 }  // namespace mote::optest

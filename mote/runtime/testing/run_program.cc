@@ -41,11 +41,12 @@ bool Loaded::guards_intact() const {
   return std::all_of(blocks_.begin(), blocks_.end(), [](const auto& b) { return b->guard_intact(); });
 }
 
-Status Loaded::run(uint32_t method, const std::vector<std::vector<uint8_t>>& inputs, std::vector<std::vector<uint8_t>>* outputs, const std::vector<emit::Dims>& dims,
-                   const RunLimits& limits) {
+Status Loaded::run(uint32_t method, const std::vector<std::vector<uint8_t>>& inputs, std::vector<std::vector<uint8_t>>* outputs,
+                   const std::vector<emit::Dims>& dims, const RunLimits& limits) {
   const Method& m = program.table().methods[method];
   for (uint32_t i = 0; i < m.input_count; ++i) {
-    if (i < dims.size() && !dims[i].empty()) MOTE_TRY(instance.set_input_dims(method, i, dims[i].data(), static_cast<uint32_t>(dims[i].size())));
+    if (i < dims.size() && !dims[i].empty())
+      MOTE_TRY(instance.set_input_dims(method, i, dims[i].data(), static_cast<uint32_t>(dims[i].size())));
     MOTE_TRY(instance.bind_input(method, i, inputs[i].data(), inputs[i].size()));
   }
   outputs->assign(m.output_count, {});

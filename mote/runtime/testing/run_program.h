@@ -35,8 +35,8 @@ class Loaded {
   Instance instance;
 
   // Runs a method on these inputs (dense bytes; dims only where dynamic) and returns its outputs.
-  Status run(uint32_t method, const std::vector<std::vector<uint8_t>>& inputs, std::vector<std::vector<uint8_t>>* outputs, const std::vector<emit::Dims>& dims = {},
-             const RunLimits& limits = {});
+  Status run(uint32_t method, const std::vector<std::vector<uint8_t>>& inputs, std::vector<std::vector<uint8_t>>* outputs,
+             const std::vector<emit::Dims>& dims = {}, const RunLimits& limits = {});
   bool guards_intact() const;
   const emit::FileBytes& file() const { return file_; }
 
