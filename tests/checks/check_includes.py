@@ -28,8 +28,8 @@ DEVICE = {"core", "format", "ops", "runtime"}
 HOST_HEADERS = {"any", "chrono", "condition_variable", "deque", "exception", "filesystem", "fstream", "functional", "future",
                 "iomanip", "ios", "iostream", "istream", "list", "locale", "map", "memory", "mutex", "new", "optional", "ostream",
                 "queue", "random", "regex", "set", "shared_mutex", "sstream", "stack", "stdexcept", "string", "string_view", "thread",
-                "unordered_map", "unordered_set", "variant", "vector", "cstdio", "cstdlib", "cstdarg", "clocale", "csignal", "ctime", "cassert",
-                "stdio.h", "stdlib.h", "unistd.h", "pthread.h", "assert.h", "errno.h", "time.h"}
+                "unordered_map", "unordered_set", "variant", "vector", "cstdio", "cstdlib", "cstdarg", "clocale", "csignal",
+                "ctime", "cassert", "stdio.h", "stdlib.h", "unistd.h", "pthread.h", "assert.h", "errno.h", "time.h"}
 # The operator reference is host code that lives beside the operators.
 HOST_FILES = re.compile(r"mote/ops/op_docs\.(h|cc)$")
 ANYTHING = re.compile(r"_(test|bench|fuzz|cases)\.(cc|h)$|/testing/")
