@@ -13,7 +13,6 @@ usage() {
 ./do test              build and run every test of the release and sanitizer builds
 ./do test --fast       the tests of the release build that take less than a minute together
 ./do test --all        also Clang, 32- and 64-bit Arm, Cortex-M, Windows, macOS, WebAssembly, fuzzing
-./do test --ci         what CI runs: as --all, with a time limit on each part
 ./do test PRESET ...   build and test these presets only (cmake --list-presets)
 ./do bench             overhead per operator, load time, and the bundled model
 ./do format            format all code, write docs/generated anew
@@ -142,7 +141,7 @@ test_all() {
 run_tests() {
   case ${1:-} in
     --fast) setup "$packages_test"; build release && ctest --preset release -j "$jobs" -LE slow ;;
-    --all | --ci) test_all 60; finish ;;
+    --all) test_all 60; finish ;;
     '')
       setup "$packages_test"
       test_preset release
