@@ -29,6 +29,9 @@ class Loaded {
  public:
   explicit Loaded(emit::FileBytes file, const OpRegistry& ops = emit::builtin_registry(), const InstanceOptions& options = {});
 
+  // Before its memory goes: backends get their handles back.
+  ~Loaded() { instance.close(); }
+
   Status status;  // of opening and creating
   Diagnostic diagnostic;
   Program program;
