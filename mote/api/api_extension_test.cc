@@ -65,7 +65,7 @@ KernelFn build_select(const OpContext&) noexcept {
 Scratch build_scratch(const OpContext& c) noexcept { return {static_cast<uint32_t>(4 * c.input(0).count()), 0}; }
 
 emit::FileBytes scale_program(float factor) {
-  static const OpDef def{0, sizeof(ScaleAttrs), 0, 1, 1, 1, 1, "acme::scale", &build_infer, &build_select, &build_scratch};
+  static const OpDef def{0, sizeof(ScaleAttrs), 0, 1, 1, 1, 1, 0, 1, "acme::scale", &build_infer, &build_select, &build_scratch};
   const OpRegistry ops({&def, 1}, &emit::builtin_registry());
   emit::ProgramBuilder b(ops);
   b.begin_method("main");
@@ -231,6 +231,8 @@ TEST_F(ApiExtension, ACustomOperatorMaySetItsOutputsSize) {
                          1,
                          1,
                          1,
+                         1,
+                         0,
                          1,
                          "acme::positives",
                          [](const InferContext& c) noexcept -> Status {

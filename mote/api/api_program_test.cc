@@ -188,6 +188,12 @@ TEST(ApiProgram, ExternalWeights) {
   o.weights = weights;
   o.weights_size = outside.size();
   EXPECT_EQ(open(file, &o).status, 0u) << open(file, &o).message();
+  std::memmove(weights + 4, weights, outside.size());
+  o.weights = weights + 4;
+  EXPECT_EQ(mote_status_code(open(file, &o).status), MOTE_INVALID_ARGUMENT);
+  EXPECT_NE(open(file, &o).message().find("16-byte boundary"), std::string::npos) << open(file, &o).message();
+  std::memmove(weights, weights + 4, outside.size());
+  o.weights = weights;
   weights[0] ^= 1;
   EXPECT_EQ(mote_status_code(open(file, &o).status), MOTE_DIGEST);
   o.weights_size = outside.size() - 1;

@@ -20,7 +20,8 @@ extern "C" {
 #define MOTE_MAX_CUSTOM_OPS 64u /* in all registries of a process together */
 
 /* A tensor. dims and strides have `rank` entries; strides are bytes and may leave gaps, the innermost dimension is dense.
- * An absent optional input has dtype 0. `data` is NULL in infer() while the values are not known. */
+ * An absent optional input has dtype 0, and so has an output from min_outputs on (the first excepted) that is not wanted. `data` is NULL in
+ * infer() while the values are not known. */
 typedef struct mote_op_tensor {
   void* data;
   const int32_t* dims;

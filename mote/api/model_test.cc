@@ -158,6 +158,47 @@ TEST(Model, SwapsWhileAnotherThreadRuns) {
   EXPECT_FALSE(model->run({input_view(x)}, {output_view(y)}));
 }
 
+// For the thread sanitizer (preset tsan): everything that may be called from several threads, at once.
+TEST(Model, ThreadsRunQueueSwapAndAskAtOnce) {
+  const emit::FileBytes a = add_relu(1), b = add_relu(100);
+  auto model = load(a);
+  ASSERT_TRUE(model);
+  const auto right = [](const std::vector<float>& y) { return y == std::vector<float>(4, 1) || y == std::vector<float>(4, 100); };
+  const std::vector<float> x(4, 0);
+  std::atomic<int> wrong{0}, called{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) {
+        std::vector<float> y(4);
+        if (model->run({input_view(x)}, {output_view(y)}) || !right(y)) ++wrong;
+      }
+    });
+    threads.emplace_back([&] {
+      std::vector<std::vector<float>> y(50, std::vector<float>(4));
+      std::vector<Ticket> tickets;
+      for (auto& out : y)
+        tickets.push_back(model->run_async({input_view(x)}, {output_view(out)}, [&](const Error&, const auto&) { ++called; }));
+      for (size_t i = 0; i < tickets.size(); ++i) {
+        if (i % 7 == 3) tickets[i].cancel();
+        tickets[i].wait();
+        if (tickets[i].error() ? tickets[i].error().code() != MOTE_CANCELLED : !right(y[i])) ++wrong;
+      }
+    });
+  }
+  threads.emplace_back([&] {
+    for (int i = 0; i < 50; ++i) {
+      const emit::FileBytes& next = i % 2 == 0 ? b : a;
+      if (model->swap(next.data(), next.size)) ++wrong;
+      if (model->inputs().size() != 1 || model->allocated_bytes() == 0 || model->metadata("name") != "add-relu") ++wrong;
+      model->reset_state();
+    }
+  });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(called, 100);
+}
+
 TEST(Model, ResetsState) {
   const emit::FileBytes file = counter();
   auto model = load(file);

@@ -33,6 +33,22 @@ enum OpFlags : uint16_t {
 
 constexpr uint8_t kVariadic = 255;
 
+// Operands in a mask of 8 bits; the last bit stands for all operands from there on.
+constexpr uint8_t operand_bit(uint32_t i) { return static_cast<uint8_t>(1u << (i < 7 ? i : 7)); }
+
+// Which outputs a signature marks with '?', as operand bits. "y?..." is any number of them.
+constexpr uint8_t optional_outputs(const char* signature) {
+  uint32_t mask = 0, output = 0;
+  bool behind_arrow = false;
+  for (const char* s = signature; *s != 0; ++s) {
+    if (s[0] == '-' && s[1] == '>') behind_arrow = true;
+    if (!behind_arrow) continue;
+    if (*s == ',') ++output;
+    if (*s == '?') mask |= s[1] == '.' ? 256u - operand_bit(output) : operand_bit(output);
+  }
+  return static_cast<uint8_t>(mask);
+}
+
 class OpInfo {
  public:
   constexpr explicit OpInfo(const char* summary) : summary_(summary) {}
@@ -80,10 +96,26 @@ class OpInfo {
     r.onnx_ = names;
     return r;
   }
-  // Names of inputs and outputs for the reference, "x, weights, bias? -> y".
+  // Names of inputs and outputs, "x, weights, bias? -> y, indices?". An output with '?' may be absent (operand -1): infer() describes it
+  // all the same, kernels ask has_output(). At least one output is always there.
   constexpr OpInfo signature(const char* s) const {
     OpInfo r = *this;
     r.signature_ = s;
+    r.optional_out_ = optional_outputs(s);
+    return r;
+  }
+  // Ranks that the operand of types() may have; 0 to kMaxRank unless stated otherwise. For the reference and the tests, which hold it.
+  constexpr OpInfo ranks(uint8_t least, uint8_t most) const {
+    OpInfo r = *this;
+    r.min_rank_ = least;
+    r.max_rank_ = most;
+    return r;
+  }
+  // Inputs that kernels read row by row and that may be ring-buffered in a strip, as operand bits; input 0 unless stated otherwise.
+  // Of element-wise operators: all.
+  constexpr OpInfo rings(uint8_t mask) const {
+    OpInfo r = *this;
+    r.ring_in_ = mask;
     return r;
   }
 
@@ -96,6 +128,8 @@ class OpInfo {
   uint16_t flags_ = 0;
   uint8_t types_of_ = 0;
   uint8_t min_in_ = 1, max_in_ = 1, min_out_ = 1, max_out_ = 1;
+  uint8_t optional_out_ = 0, ring_in_ = 1;
+  uint8_t min_rank_ = 0, max_rank_ = kMaxRank;
 };
 constexpr uint8_t kOfOutput = 128;
 
@@ -134,7 +168,7 @@ struct Threads {
 // One instruction's view of the world: operands, attributes, memory.
 struct OpContext {
   const Tensor* tensors = nullptr;    // of the instance
-  const int32_t* operands = nullptr;  // inputs, then outputs; -1 is an absent optional input
+  const int32_t* operands = nullptr;  // inputs, then outputs; -1 is an absent optional one
   const void* attr_bytes = nullptr;
   const TensorDesc* bounds = nullptr;  // descriptors as planned; actual sizes never exceed them
   uint16_t input_count = 0;
@@ -201,6 +235,8 @@ struct OpDef {
   uint16_t attrs_size;  // bytes of the attribute struct this build knows
   uint16_t flags;
   uint8_t min_in, max_in, min_out, max_out;  // kVariadic: any number
+  uint8_t optional_out;                      // operand bits of outputs that may be absent
+  uint8_t ring_in;                           // operand bits of inputs that may be ring-buffered in a strip
   const char* name;                          // "mote::softmax"; null keeps the name out of the binary
   Status (*infer)(const InferContext&) noexcept;
   KernelFn (*select)(const OpContext&) noexcept;  // null result: no kernel for these types

@@ -23,6 +23,8 @@ constexpr OpDef kTable[] = {
    ops::op::kInfo.max_in_,                       \
    ops::op::kInfo.min_out_,                      \
    ops::op::kInfo.max_out_,                      \
+   ops::op::kInfo.optional_out_,                 \
+   ops::op::kInfo.ring_in_,                      \
    "mote::" #op,                                 \
    &infer_with<ops::op::Attrs, &ops::op::infer>, \
    &ops::op::select,                             \

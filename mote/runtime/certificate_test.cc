@@ -17,7 +17,7 @@ Status fill_scratch(const OpContext& c) noexcept {
   c.output(0).as<float>()[0] = static_cast<float>(c.scratch.size);
   return Status::kOk;
 }
-constexpr OpDef kGreedy[] = {{0, 0, 0, 1, 1, 1, 1, "test::greedy",
+constexpr OpDef kGreedy[] = {{0, 0, 0, 1, 1, 1, 1, 0, 1, "test::greedy",
                               [](const InferContext& c) noexcept {
                                 c.same_as(0, 0, DType::f32);
                                 return Status(Status::kOk);

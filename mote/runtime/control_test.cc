@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "mote/ops/conv/conv.h"
 #include "mote/runtime/testing/run_program.h"
 
 namespace mote::runtest {
@@ -150,6 +151,87 @@ TEST(Control, StripsComputeRowsThroughRings) {
   const auto v = values_of<float>(out[0]);
   for (size_t i = 0; i < in.size(); ++i) EXPECT_EQ(v[i], std::max(0.0f, 2 * in[i]) + in[i]);
   EXPECT_TRUE(p.guards_intact());
+}
+
+// y = conv(x) + relu(x), the right-hand side through a ring of two rows.
+emit::FileBytes residual_program(bool strip) {
+  const emit::Dims dims = {1, 9, 2, 3};
+  ProgramBuilder b;
+  b.begin_method("main");
+  const TensorId x = b.input("x", DType::f32, dims), r = b.temp(DType::f32, dims), y = b.temp(DType::f32, dims);
+  const TensorId w = b.constant_f32({3, 1, 1, 3}, {1, 2, 3, -1, 0, 1, 2, 2, -2});
+  if (strip) b.set_ring(r, 2);
+  if (strip) b.begin_strip(5, {{0, 2, 2}, {0, 2, 2}});
+  b.op_into(OpId::relu, NoAttrs{}, {x}, {r});
+  b.op_into(OpId::conv, ops::conv::Attrs{}, {x, w, kAbsent, r}, {y});
+  if (strip) b.end();
+  b.output("y", y);
+  return finish(b);
+}
+
+TEST(Control, AResidualMayComeThroughARing) {
+  std::vector<float> in(54);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i % 7) - 3;
+  std::vector<std::vector<uint8_t>> whole, rows;
+  Loaded a(residual_program(false)), b(residual_program(true));
+  ASSERT_TRUE(a.status.ok()) << emit::describe(a.diagnostic);
+  ASSERT_TRUE(b.status.ok()) << emit::describe(b.diagnostic);
+  EXPECT_EQ(b.program.table().banks[0].size, 48u) << "two rows";
+  ASSERT_TRUE(a.run(0, {bytes_of(in)}, &whole).ok());
+  ASSERT_TRUE(b.run(0, {bytes_of(in)}, &rows).ok());
+  EXPECT_EQ(whole, rows);
+  EXPECT_TRUE(b.guards_intact());
+}
+
+Why refusal(ProgramBuilder& b, const OpRegistry& ops = emit::builtin_registry()) {
+  emit::FileBytes file;
+  std::string error;
+  emit::WriteOptions unverified;
+  unverified.verify = false;
+  EXPECT_TRUE(b.finish(&file, &error, unverified)) << error;
+  return Loaded(std::move(file), ops).status.why();
+}
+
+TEST(Control, OnlyWhatIsReadByRowsMayBeARing) {
+  ProgramBuilder b;
+  b.begin_method("main");
+  const TensorId x = b.input("x", DType::f32, {1, 4, 2, 3}), w = b.temp(DType::f32, {3, 1, 1, 3}), y = b.temp(DType::f32, {1, 4, 2, 3});
+  b.set_ring(w, 1);
+  b.begin_strip(2, {{0, 2, 2}});
+  b.op_into(OpId::conv, ops::conv::Attrs{}, {x, w}, {y});
+  b.end();
+  b.output("y", y);
+  EXPECT_EQ(refusal(b), Why::kRing);
+}
+
+int sink_calls = 0;
+constexpr OpDef kSink[] = {
+    {0, 0, kRowRange, 1, 1, 0, 0, 0, 1, "test::sink", [](const InferContext&) noexcept { return Status(Status::kOk); },
+     [](const OpContext&) noexcept -> KernelFn { return [](const OpContext&) noexcept { return ++sink_calls, Status(Status::kOk); }; },
+     nullptr}};
+
+// A strip cuts rows by output 0, which an operator without outputs does not have.
+TEST(Control, AnOperatorWithoutOutputsRunsButNotInAStrip) {
+  const OpRegistry ops(kSink, &emit::builtin_registry());
+  for (const bool strip : {false, true}) {
+    ProgramBuilder b(ops);
+    b.begin_method("main");
+    const TensorId x = b.input("x", DType::f32, {1, 4, 2});
+    if (strip) b.begin_strip(2, {{0, 2, 2}});
+    b.custom_into("test::sink", nullptr, 0, {x}, {});
+    if (strip) b.end();
+    b.output("y", x);
+    if (strip) {
+      EXPECT_EQ(refusal(b, ops), Why::kStripBody);
+      continue;
+    }
+    Loaded p(finish(b), ops);
+    ASSERT_TRUE(p.status.ok()) << emit::describe(p.diagnostic);
+    sink_calls = 0;
+    std::vector<std::vector<uint8_t>> out;
+    ASSERT_TRUE(p.run(0, {bytes_of(std::vector<float>(8, 1))}, &out).ok());
+    EXPECT_EQ(sink_calls, 1);
+  }
 }
 
 TEST(Control, ViewsShareOneBuffer) {

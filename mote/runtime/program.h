@@ -9,7 +9,7 @@ namespace mote {
 struct ProgramSource {
   ConstBytes file;                  // the whole file, or at least its table; 16-byte aligned
   uint64_t file_size = 0;           // 0: file.size
-  Span<const ConstBytes> segments;  // where each segment was loaded; empty: all lie inside `file`
+  Span<const ConstBytes> segments;  // where each was loaded, 16-byte aligned; empty: all lie inside `file`
 };
 
 // Memory an instance needs on this machine, in bytes. The banks are in table().banks.

@@ -172,9 +172,9 @@ Status add_hundred(const OpContext& c) noexcept {
   for (int32_t i = 0; i < c.input(0).count(); ++i) c.output(0).as<float>()[i] = c.input(0).as<const float>()[i] + 100;
   return Status::kOk;
 }
-constexpr OpDef kCustom[] = {{0, sizeof(TwiceAttrs), kElementwise, 1, 1, 1, 1, "acme::scale", &infer_same,
+constexpr OpDef kCustom[] = {{0, sizeof(TwiceAttrs), kElementwise, 1, 1, 1, 1, 0, 1, "acme::scale", &infer_same,
                               [](const OpContext&) noexcept -> KernelFn { return &twice; }, nullptr},
-                             {0, 0, kElementwise, 2, 2, 1, 1, "mote::add", &infer_same,
+                             {0, 0, kElementwise, 2, 2, 1, 1, 0, 1, "mote::add", &infer_same,
                               [](const OpContext&) noexcept -> KernelFn { return &add_hundred; }, nullptr}};
 
 TEST(Runtime, CustomOperatorsAndOverridesByName) {

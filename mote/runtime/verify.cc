@@ -19,19 +19,11 @@ CallKind call_kind(const Program& program, const Instruction& n, const OpDef* de
   return (def->flags & kDataDependent) != 0 ? CallKind::kDynamic : CallKind::kStatic;
 }
 
-namespace {
-
-// Which bytes of rows `width` bytes long a tensor lies in: [first, last). All of them unless it keeps to a part of each row.
-struct Columns {
-  uint32_t first, last;
-};
-
-Columns columns(const TensorDesc& d, uint32_t width) noexcept {
+// Whether a tensor keeps to rows `width` bytes apart, using at most that many bytes of each.
+static bool in_rows(const TensorDesc& d, uint32_t width) noexcept {
   for (int i = 0; i + 1 < d.rank; ++i)
-    if (static_cast<uint32_t>(d.strides[i]) % width != 0) return {0, width};
-  const uint32_t first = static_cast<uint32_t>(d.offset) % width;
-  const uint32_t last = first + static_cast<uint32_t>(d.dims[d.rank - 1] * d.strides[d.rank - 1]);
-  return last <= width ? Columns{first, last} : Columns{0, width};
+    if (d.dims[i] > 1 && static_cast<uint32_t>(d.strides[i]) % width != 0) return false;
+  return static_cast<uint32_t>(d.dims[d.rank - 1] * d.strides[d.rank - 1]) <= width;
 }
 
 bool overlaps(const TensorDesc& a, const TensorDesc& b) noexcept {
@@ -42,21 +34,30 @@ bool overlaps(const TensorDesc& a, const TensorDesc& b) noexcept {
   const uint32_t oa = static_cast<uint32_t>(a.offset), ob = static_cast<uint32_t>(b.offset);
   const uint32_t ea = extent_bytes(a), eb = extent_bytes(b);
   if (ea == 0 || eb == 0 || oa + ea <= ob || ob + eb <= oa) return false;
-  // Two views side by side in rows of one width: parts of a concatenation, for instance.
+  // Two views side by side in rows of one width: parts of a concatenation, for instance. Columns are counted from the first of `a`.
   if (a.rank < 2 || b.rank < 2) return true;
   const uint32_t width = static_cast<uint32_t>(a.strides[a.rank - 2]);
-  if (width == 0) return true;
-  const Columns ca = columns(a, width), cb = columns(b, width);
-  return ca.first < cb.last && cb.first < ca.last;
+  if (width == 0 || !in_rows(a, width) || !in_rows(b, width)) return true;
+  const uint32_t first = ob >= oa ? (ob - oa) % width : width - 1 - (oa - ob - 1) % width;
+  const uint32_t columns_a = static_cast<uint32_t>(a.dims[a.rank - 1] * a.strides[a.rank - 1]);
+  const uint32_t columns_b = static_cast<uint32_t>(b.dims[b.rank - 1] * b.strides[b.rank - 1]);
+  return first < columns_a || first + columns_b > width;
 }
 
 // The same order of bytes: from one place on, what an element-wise operator may read and write at once.
-bool same_order(const TensorDesc& a, const TensorDesc& b) noexcept {
+static bool same_order(const TensorDesc& a, const TensorDesc& b) noexcept {
   if (a.ring_rows != b.ring_rows || dtype_bits(a.dtype) != dtype_bits(b.dtype) || !same_shape(a, b)) return false;
   for (int i = 0; i < a.rank; ++i)
     if (a.strides[i] != b.strides[i] && a.dims[i] > 1) return false;
   return true;
 }
+
+bool may_share(const OpDef& def, uint32_t output, uint32_t input, const TensorDesc& out, const TensorDesc& in) noexcept {
+  const bool in_place = (def.flags & kElementwise) != 0 || ((def.flags & kStateUpdate) != 0 && input == output);
+  return (in_place && same_order(out, in)) || ((def.flags & kView) != 0 && is_dense(out) && is_dense(in));
+}
+
+namespace {
 
 class Verifier {
  public:
@@ -64,9 +65,14 @@ class Verifier {
       : p_(program), t_(program.table()), needs_(*needs), d_(*diagnostic) {}
 
   Status run() noexcept {
-    for (uint32_t i = 0; i < t_.segments.size; ++i)
-      if (t_.segments[i].kind == SegmentKind::kConstants && p_.segment(i).size < t_.segments[i].size)
+    for (uint32_t i = 0; i < t_.segments.size; ++i) {
+      const ConstBytes bytes = p_.segment(i);
+      if (t_.segments[i].kind == SegmentKind::kConstants && bytes.size < t_.segments[i].size)
         return fail({Status::kInvalidArgument, Why::kSegmentMissing}, 0, static_cast<int32_t>(i));
+      const uint32_t beyond = reinterpret_cast<uintptr_t>(bytes.data) & (kTableAlignment - 1);
+      if (beyond != 0 && bytes.size != 0)
+        return fail({Status::kInvalidArgument, Why::kSegmentAlignment}, kTableAlignment, static_cast<int32_t>(beyond));
+    }
     needs_ = MemoryNeeds{};
     for (const Method& m : t_.methods) {
       method_ = &m;
@@ -245,25 +251,28 @@ class Verifier {
     return Status::kOk;
   }
 
-  // Every operand is there and of a kind the operator can read: shape functions and kernels rely on it.
+  // What is required is there, and every operand of a kind the operator can read: shape functions and kernels rely on it.
   Status fitness(const Instruction& n, const OpDef& def, CallKind kind) noexcept {
     const TensorDesc* first = n.output_count > 0 ? tensors_[n.input_count].desc : nullptr;
     if (in_strip() && ((def.flags & kRowRange) == 0 || kind != CallKind::kStatic || first == nullptr || first->rank < 3))
       return corrupt(Why::kStripBody);
     const uint32_t packed = (def.flags & kPackedWeights) != 0 ? 1 : kMaxOperands;
+    const uint32_t rings = (def.flags & kElementwise) != 0 ? 255 : def.ring_in;
+    bool result = n.output_count == 0;
     for (uint32_t k = 0; k < count_; ++k) {
       const bool output = k >= n.input_count;
       const TensorDesc* d = tensors_[k].desc;
       if (d == nullptr) {
-        const bool required = output ? k == n.input_count || k - n.input_count < def.min_out : k < def.min_in;
+        const bool required = output ? (def.optional_out & operand_bit(k - n.input_count)) == 0 : k < def.min_in;
         if (required) return corrupt(output ? Why::kOperandMissing : Why::kInputMissing, static_cast<int32_t>(k), -1);
         continue;
       }
+      result |= output;
       if (d->layout != Layout::kPlain && k != packed) return corrupt(Why::kLayout);
       if (d->ring_rows == 0) continue;
-      if (!in_strip() || !(output || k == 0 || ((def.flags & kElementwise) != 0 && d->rank == first->rank))) return corrupt(Why::kRing);
+      if (!in_strip() || !(output || ((rings & operand_bit(k)) != 0 && d->rank == first->rank))) return corrupt(Why::kRing);
     }
-    return Status::kOk;
+    return result ? Status(Status::kOk) : corrupt(Why::kOperandMissing, n.input_count, -1);
   }
 
   // Asks the operator for its outputs and compares; sizes of dynamic dimensions are checked when running.
@@ -327,9 +336,7 @@ class Verifier {
       for (uint32_t j = 0; j < k; ++j) {
         const TensorDesc* other = tensors_[j].desc;
         if (other == nullptr || !overlaps(*out, *other)) continue;
-        const bool in_place = (def.flags & kElementwise) != 0 || ((def.flags & kStateUpdate) != 0 && j == k - n.input_count);
-        const bool allowed = (in_place && same_order(*out, *other)) || ((def.flags & kView) != 0 && is_dense(*out) && is_dense(*other));
-        if (j < n.input_count && out->offset == other->offset && allowed) continue;
+        if (j < n.input_count && out->offset == other->offset && may_share(def, k - n.input_count, j, *out, *other)) continue;
         d_.tensor = t_.operands[n.operands + k];
         return corrupt(Why::kOverlap, t_.operands[n.operands + j], d_.tensor);
       }

@@ -17,4 +17,10 @@ Status verify_meaning(const Program& program, MemoryNeeds* needs, Diagnostic* di
 enum class CallKind : uint8_t { kStatic, kDynamic, kIf, kLoop, kStrip, kDelegate };
 CallKind call_kind(const Program& program, const Instruction& n, const OpDef* def) noexcept;
 
+// Whether writing output `a` may touch bytes of the operand `b`: verified descriptors, arena and state ones in the same bank. Writers
+// plan with the same rule.
+bool overlaps(const TensorDesc& a, const TensorDesc& b) noexcept;
+// Whether an operator may write output number `output` over input number `input` when both start at the same byte.
+bool may_share(const OpDef& def, uint32_t output, uint32_t input, const TensorDesc& out, const TensorDesc& in) noexcept;
+
 }  // namespace mote

@@ -27,6 +27,8 @@ std::string count_text(uint8_t least, uint8_t most) {
   return least == most ? std::to_string(least) : std::to_string(least) + " to " + std::to_string(most);
 }
 
+std::string ranks_text(const OpInfo& info) { return count_text(info.min_rank_, info.max_rank_); }
+
 struct FlagName {
   uint16_t flag;
   const char* name;
@@ -54,6 +56,7 @@ Json doc_json(const OpDoc& d) {
           {"outputs", {{"min", d.info.min_out_}, {"max", most(d.info.max_out_)}}},
           {"types", types},
           {"types_of", types_of(d.info)},
+          {"ranks", {{"min", d.info.min_rank_}, {"max", d.info.max_rank_}}},
           {"flags", flags},
           {"attributes", attrs}};
 }
@@ -65,6 +68,7 @@ void print_doc(const OpDoc& d) {
   facts.add({"inputs", count_text(d.info.min_in_, d.info.max_in_)});
   facts.add({"outputs", count_text(d.info.min_out_, d.info.max_out_)});
   if (d.info.types_ != 0) facts.add({"types of " + types_of(d.info), types_text(d.info.types_)});
+  if (d.info.types_ != 0) facts.add({"its rank", ranks_text(d.info)});
   std::string flags;
   for (const FlagName& f : kFlags)
     if ((d.info.flags_ & f.flag) != 0) flags += (flags.empty() ? "" : " ") + std::string(f.name);
@@ -94,7 +98,8 @@ void print_markdown() {
     if (d.info.signature_[0] != 0) std::printf("- signature: `%s`\n", d.info.signature_);
     std::printf("- inputs: %s, outputs: %s\n", count_text(d.info.min_in_, d.info.max_in_).c_str(),
                 count_text(d.info.min_out_, d.info.max_out_).c_str());
-    if (d.info.types_ != 0) std::printf("- types of %s: %s\n", types_of(d.info).c_str(), types_text(d.info.types_).c_str());
+    if (d.info.types_ != 0)
+      std::printf("- types of %s: %s; rank %s\n", types_of(d.info).c_str(), types_text(d.info.types_).c_str(), ranks_text(d.info).c_str());
     if (d.info.aten_[0] != 0) std::printf("- ATen: `%s`\n", d.info.aten_);
     if (d.info.onnx_[0] != 0) std::printf("- ONNX: %s\n", d.info.onnx_);
     if (d.attrs.empty()) continue;

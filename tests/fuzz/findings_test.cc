@@ -46,7 +46,7 @@ Status infer_same(const InferContext& c) noexcept {
   return Status::kOk;
 }
 constexpr OpDef kGreedy[] = {
-    {0, 0, 0, 1, 1, 1, 1, "test::greedy", &infer_same,
+    {0, 0, 0, 1, 1, 1, 1, 0, 1, "test::greedy", &infer_same,
      [](const OpContext&) noexcept -> KernelFn { return [](const OpContext&) noexcept { return Status(Status::kOk); }; },
      [](const OpContext&) noexcept {
        return Scratch{0xffffffffu, 0};

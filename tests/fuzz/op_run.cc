@@ -45,7 +45,8 @@ class CaseRun {
     strip_ = !dynamic_ && (case_.def->flags & kRowRange) != 0 && case_.outputs[0].rank >= 3 && dice_.chance(40);
     const bool gaps = !dynamic_ && dice_.chance(40);
     for (size_t i = 0; i < inputs_; ++i) place_input(i, gaps);
-    for (size_t o = 0; o < outputs_; ++o) place_output(o, gaps);
+    const uint32_t kept = dice_.below(static_cast<uint32_t>(outputs_));  // one is always there
+    for (size_t o = 0; o < outputs_; ++o) place_output(o, gaps, o == kept);
     if (strip_ && dice_.chance(60)) make_rings();
     allocate();
     OpContext c = context();
@@ -84,9 +85,10 @@ class CaseRun {
     if (gaps && !o.constant && dice_.chance(50)) add_gap(descs_[i]);
   }
 
-  void place_output(size_t o, bool gaps) {
+  void place_output(size_t o, bool gaps, bool kept) {
     const size_t k = inputs_ + o;
-    operands_[k] = o < case_.def->min_out || o == 0 || !dice_.chance(15) ? static_cast<int32_t>(k) : -1;
+    const bool optional = (case_.def->optional_out & operand_bit(static_cast<uint32_t>(o))) != 0;
+    operands_[k] = kept || !optional || !dice_.chance(25) ? static_cast<int32_t>(k) : -1;
     TensorDesc& d = descs_[k];
     d = TensorDesc{};
     d.dtype = case_.outputs[o].dtype;
@@ -103,11 +105,12 @@ class CaseRun {
     if (gaps && dice_.chance(50)) add_gap(d);
   }
 
-  // The rings a verified strip may have: outputs, input 0, and any input of an element-wise operator that has the output's rank.
+  // The rings a verified strip may have: outputs, and those inputs the operator names that have the output's rank.
   void make_rings() {
+    const uint32_t rings = (case_.def->flags & kElementwise) != 0 ? 255 : case_.def->ring_in;
     for (size_t k = 0; k < tensors_.size(); ++k) {
       TensorDesc& d = descs_[k];
-      const bool fits = k >= inputs_ || k == 0 || ((case_.def->flags & kElementwise) != 0 && d.rank == descs_[inputs_].rank);
+      const bool fits = k >= inputs_ || ((rings & operand_bit(static_cast<uint32_t>(k))) != 0 && d.rank == descs_[inputs_].rank);
       if (operands_[k] < 0 || !fits || d.rank < 3 || d.storage != Storage::kArena || d.layout != Layout::kPlain ||
           dtype_bits(d.dtype) < 8 || dice_.chance(40))
         continue;
@@ -118,8 +121,8 @@ class CaseRun {
   }
 
   void allocate() {
-    const bool in_place = (case_.def->flags & kElementwise) != 0 && !dynamic_ && inputs_ > 0 && operands_[0] >= 0 && dice_.chance(20) &&
-                          same_place(descs_[0], descs_[inputs_]);
+    const bool in_place = (case_.def->flags & kElementwise) != 0 && !dynamic_ && inputs_ > 0 && operands_[0] >= 0 &&
+                          operands_[inputs_] >= 0 && dice_.chance(20) && same_place(descs_[0], descs_[inputs_]);
     blocks_.reserve(tensors_.size() + 2);
     for (size_t k = 0; k < tensors_.size(); ++k) {
       tensors_[k].desc = &descs_[k];
@@ -242,6 +245,12 @@ FuzzedOp fuzz_op(const uint8_t* data, size_t size) {
   OpCase c;
   if (!make_case(*op, dice, &c, 300)) return r;
   r.accepted = true;
+  const uint8_t of = op->doc->info.types_of_;
+  const int rank = of >= c.inputs.size() ? c.outputs[0].rank : c.inputs[of].present ? c.inputs[of].desc.rank : op->doc->info.min_rank_;
+  if (rank < op->doc->info.min_rank_ || rank > op->doc->info.max_rank_) {
+    r.broken = "accepts a rank it does not claim";
+    return r;
+  }
   static_cast<CaseResult&>(r) = run_case(c, dice);
   return r;
 }

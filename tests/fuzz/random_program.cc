@@ -63,7 +63,11 @@ class ProgramMaker {
     if (!dynamic && strip(c, in)) return true;
     const int range = open_range();
     std::vector<TensorId> out;
-    for (const TensorType& t : c.outputs) out.push_back(output_for(t, dynamic));
+    const uint32_t kept = dice_.below(static_cast<uint32_t>(c.outputs.size()));
+    for (uint32_t o = 0; o < c.outputs.size(); ++o) {
+      const bool absent = (c.def->optional_out & operand_bit(o)) != 0 && o != kept && dice_.chance(20);
+      out.push_back(absent ? kAbsent : output_for(c.outputs[o], dynamic));
+    }
     b_.instruction(c.doc->id, c.attrs.data(), c.def->attrs_size, in, out, dice_.chance(50) ? c.doc->name : "");
     if (range != 0) b_.end();
     for (const TensorId t : out)

@@ -21,7 +21,7 @@ if(NOT headers STREQUAL expected)
 endif()
 
 run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/prefix
-    -DCMAKE_C_COMPILER=${CC} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_C_FLAGS=${FLAGS} -DCMAKE_CXX_FLAGS=${FLAGS})
+    -DCMAKE_C_COMPILER=${CC} -DCMAKE_CXX_COMPILER=${CXX})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 foreach(program c_shared c_static cpp_shared)
   run(${WORK}/build/${program} ${PROGRAM})
@@ -48,6 +48,6 @@ file(GLOB pc_folder ${WORK}/prefix/lib*/pkgconfig ${WORK}/prefix/lib*/*/pkgconfi
 if(PKG_CONFIG AND pc_folder)
   run(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${pc_folder} ${PKG_CONFIG} --cflags --libs mote)
   separate_arguments(flags UNIX_COMMAND "${output}")
-  run(${CC} ${FLAGS} ${SOURCE}/c_program.c -o ${WORK}/c_pkg_config ${flags})
+  run(${CC} ${SOURCE}/c_program.c -o ${WORK}/c_pkg_config ${flags})
 endif()
 message(STATUS "installed headers, CMake package and pkg-config file work")

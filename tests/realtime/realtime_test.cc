@@ -46,7 +46,7 @@ Status behaves(const OpContext&) noexcept { return Status::kOk; }
 
 template <KernelFn Kernel>
 constexpr OpDef custom(const char* name) {
-  return {0, 0, 0, 1, 1, 1, 1, name, &infer_same, [](const OpContext&) noexcept -> KernelFn { return Kernel; }, nullptr};
+  return {0, 0, 0, 1, 1, 1, 1, 0, 1, name, &infer_same, [](const OpContext&) noexcept -> KernelFn { return Kernel; }, nullptr};
 }
 constexpr OpDef kCustom[] = {custom<&allocates>("test::allocates"), custom<&locks>("test::locks"),
                              custom<&calls_the_system>("test::calls_the_system"), custom<&behaves>("test::behaves")};

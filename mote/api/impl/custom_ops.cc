@@ -120,6 +120,8 @@ int take_entry(const mote_custom_op& op, OpDef* out) noexcept {
     out->max_in = op.max_inputs;
     out->min_out = op.min_outputs;
     out->max_out = op.max_outputs;
+    // Output 0 is always there, others when they are not among the least there must be.
+    for (uint32_t o = op.min_outputs > 1 ? op.min_outputs : 1; o < 8; ++o) out->optional_out |= operand_bit(o);
     out->name = op.name;
     set_functions(i, op.scratch != nullptr, out, std::make_index_sequence<kEntries>{});
     return static_cast<int>(i);

@@ -75,12 +75,31 @@ std::vector<uint8_t> make_table(const ProgramRecords& r, const std::vector<Segme
 
 uint64_t size_of(const SegmentData& s) { return std::max<uint64_t>(s.bytes.size(), s.reserve); }
 
+// SHA-256 of each segment. A signature is made over the table, so its own digest cannot be in there.
+struct Digest {
+  uint8_t bytes[32] = {};
+};
+std::vector<Digest> digests_of(const ProgramRecords& r) {
+  std::vector<Digest> out(r.segments.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    const SegmentData& s = r.segments[i];
+    if (s.kind == SegmentKind::kSignature) continue;
+    Sha256 sha;
+    sha.update({s.bytes.data(), s.bytes.size()});
+    const std::vector<uint8_t> rest(static_cast<size_t>(size_of(s) - s.bytes.size()));
+    sha.update({rest.data(), rest.size()});
+    sha.finish(out[i].bytes);
+  }
+  return out;
+}
+
 // Places segments behind a table of this size, each at its alignment.
-std::vector<Segment> place_segments(const ProgramRecords& r, uint32_t alignment, uint64_t table_size) {
+std::vector<Segment> place_segments(const ProgramRecords& r, const std::vector<Digest>& digests, uint32_t alignment, uint64_t table_size) {
   std::vector<Segment> out;
   uint64_t at = table_size;
   uint64_t external = 0;
-  for (const SegmentData& s : r.segments) {
+  for (size_t i = 0; i < r.segments.size(); ++i) {
+    const SegmentData& s = r.segments[i];
     Segment g{};
     g.kind = s.kind;
     g.flags = s.flags;
@@ -89,28 +108,26 @@ std::vector<Segment> place_segments(const ProgramRecords& r, uint32_t alignment,
     uint64_t& next = (s.flags & kExternal) != 0 ? external : at;
     g.offset = (next + alignment - 1) / alignment * alignment;
     next = g.offset + g.size;
-    // A signature is made over the table, so its own digest cannot be in there.
-    if (s.kind != SegmentKind::kSignature) {
-      Sha256 sha;
-      sha.update({s.bytes.data(), s.bytes.size()});
-      const std::vector<uint8_t> rest(static_cast<size_t>(g.size - s.bytes.size()));
-      sha.update({rest.data(), rest.size()});
-      sha.finish(g.sha256);
-    }
+    std::memcpy(g.sha256, digests[i].bytes, sizeof g.sha256);
     out.push_back(g);
   }
   return out;
 }
 
-FileBytes assemble(const ProgramRecords& r, uint32_t alignment) {
+FileBytes aligned_copy(const std::vector<uint8_t>& bytes) {
+  FileBytes f = FileBytes::of_size(bytes.size());
+  if (!bytes.empty()) std::memcpy(f.data(), bytes.data(), bytes.size());
+  return f;
+}
+
+FileBytes assemble(const ProgramRecords& r, const std::vector<Digest>& digests, uint32_t alignment) {
   const size_t table_size = make_table(r, std::vector<Segment>(r.segments.size())).size();
-  const std::vector<Segment> segments = place_segments(r, alignment, table_size);
+  const std::vector<Segment> segments = place_segments(r, digests, alignment, table_size);
   const std::vector<uint8_t> table = make_table(r, segments);
-  FileBytes f;
-  f.size = table.size();
+  size_t size = table.size();
   for (const Segment& s : segments)
-    if ((s.flags & kExternal) == 0) f.size = std::max<size_t>(f.size, static_cast<size_t>(s.offset + s.size));
-  f.words.resize((f.size + 7) / 8 + 2);
+    if ((s.flags & kExternal) == 0) size = std::max<size_t>(size, static_cast<size_t>(s.offset + s.size));
+  FileBytes f = FileBytes::of_size(size);
   std::memcpy(f.data(), table.data(), table.size());
   for (size_t i = 0; i < segments.size(); ++i)
     if ((segments[i].flags & kExternal) == 0 && !r.segments[i].bytes.empty())
@@ -182,10 +199,15 @@ bool write_program(const ProgramRecords& records, const WriteOptions& options, c
   r.certificate.constant_bytes = 0;
   for (const SegmentData& s : r.segments)
     if (s.kind == SegmentKind::kConstants) r.certificate.constant_bytes += size_of(s);
-  FileBytes file = assemble(r, options.segment_alignment);
+  const std::vector<Digest> digests = options.digests ? digests_of(r) : std::vector<Digest>(r.segments.size());
+  FileBytes file = assemble(r, digests, options.segment_alignment);
   if (options.verify) {
+    std::vector<FileBytes> parts_store;  // a vector's own bytes may be less aligned than segments must be
     std::vector<ConstBytes> parts;
-    for (const SegmentData& s : r.segments) parts.push_back({s.bytes.data(), s.bytes.size()});
+    for (const SegmentData& s : r.segments) {
+      parts_store.push_back(aligned_copy(s.bytes));
+      parts.push_back(parts_store.back().span());
+    }
     Program program;
     Diagnostic d;
     ProgramSource source;
@@ -196,7 +218,7 @@ bool write_program(const ProgramRecords& records, const WriteOptions& options, c
       return false;
     }
     r.certificate.needs = program.needs().stated;
-    file = assemble(r, options.segment_alignment);
+    file = assemble(r, digests, options.segment_alignment);
   }
   *out = std::move(file);
   return true;

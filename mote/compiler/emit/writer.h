@@ -62,12 +62,18 @@ struct ProgramRecords {
 struct WriteOptions {
   uint32_t segment_alignment = 16384;  // a page of the largest kind in use
   bool verify = true;                  // false: write what verification would refuse (tests)
+  bool digests = true;                 // false: leave them zero, for programs that never become files
 };
 
-// The bytes of a file. `start` is 16-byte aligned within the vector's own storage.
+// The bytes of a file, 16-byte aligned.
 struct FileBytes {
-  std::vector<uint64_t> words;
+  struct alignas(16) Word {
+    uint8_t bytes[16];
+  };
+  std::vector<Word> words;
   size_t size = 0;
+  // Zeros.
+  static FileBytes of_size(size_t bytes) { return {std::vector<Word>(bytes / sizeof(Word) + 1), bytes}; }
   const uint8_t* data() const { return reinterpret_cast<const uint8_t*>(words.data()); }
   uint8_t* data() { return reinterpret_cast<uint8_t*>(words.data()); }
   ConstBytes span() const { return {data(), size}; }

@@ -13,7 +13,8 @@ inline constexpr OpInfo kInfo = OpInfo(
                                     "Takes the mean of (N, spatial, C) over as many windows per dimension as asked for; windows differ by "
                                     "at most two positions in size.")
                                     .signature("x -> y")
-                                    .types(mask_of_list(Types{}));
+                                    .types(mask_of_list(Types{}))
+                                    .ranks(3, 5);
 inline constexpr auto kAttrs = std::make_tuple(attr("size", &Attrs::size, "windows per spatial dimension; unused entries are ignored"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {

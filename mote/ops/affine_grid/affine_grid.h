@@ -14,6 +14,7 @@ inline constexpr OpInfo kInfo = OpInfo("Makes the sampling grid of an affine map
                                     .signature("theta, size? -> grid")
                                     .inputs(1, 2)
                                     .types(mask_of_list(Types{}))
+                                    .ranks(3, 3)
                                     .onnx("AffineGrid");
 inline constexpr auto kAttrs = std::make_tuple(
     attr("align_corners", &Attrs::align_corners, "-1 and 1 are 1: the centres of the outermost elements, 0: their outer edges"),

@@ -1,6 +1,6 @@
 #include "mote/ops/arg_max/arg_max.h"
 
-#include "mote/ops/common/arg_reduce_cases.h"
+#include "mote/ops/testing/arg_reduce_cases.h"
 
 namespace mote::optest {
 

@@ -20,6 +20,7 @@ inline constexpr OpInfo kInfo =
         .signature("q, k, v, mask?, lengths? -> y")
         .inputs(3, 5)
         .types(mask_of_list(Types{}))
+        .ranks(4, 4)
         .scratch(&scratch)
         .onnx("Attention");
 inline constexpr auto kAttrs = std::make_tuple(

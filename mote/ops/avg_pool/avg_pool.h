@@ -18,6 +18,7 @@ using Types = FloatTypes;
 inline constexpr OpInfo kInfo = OpInfo("Takes the mean of each window of (N, spatial, C); a window that meets only padding gives 0.")
                                     .signature("x -> y")
                                     .types(mask_of_list(Types{}))
+                                    .ranks(3, 5)
                                     .flags(kRowRange)
                                     .onnx("AveragePool, GlobalAveragePool");
 inline constexpr auto kAttrs = std::tuple_cat(

@@ -15,6 +15,7 @@ inline constexpr OpInfo kInfo =
     OpInfo("Lays batches out as blocks of positions and cuts off the border: (blocks*N, spatial..., C) to (N, larger..., C).")
         .signature("x -> y")
         .types(mask_of_list(Types{}))
+        .ranks(1, kMaxRank)
         .flags(kIntegerExact);
 inline constexpr auto kAttrs = std::make_tuple(attr("block", &Attrs::block, "block size of axis 1, 2, ..."),
                                                attr("begin", &Attrs::begin, "positions cut off before axis 1, 2, ..."),

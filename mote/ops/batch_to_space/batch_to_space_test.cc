@@ -1,6 +1,6 @@
 #include "mote/ops/batch_to_space/batch_to_space.h"
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 
@@ -34,6 +34,13 @@ TEST(OpBatchToSpace, Refuses) {
             Why::kShapeOverflow);
   EXPECT_EQ(refusal(OpId::batch_to_space, BatchToSpaceAttrs{{}, {}, {}, 3}, {x}), Why::kAttribute);
   EXPECT_EQ(refusal(OpId::batch_to_space, BatchToSpaceAttrs{}, {Array::scalar(DType::f32, 1)}), Why::kRank);
+}
+
+TEST(OpBatchToSpace, LeastAndGreatestRank) {
+  const Array line = sample(DType::s8, {4}, 1), x = sample(DType::s16, {4, 3, 3}, 2);
+  EXPECT_EQ(run(OpId::batch_to_space, BatchToSpaceAttrs{}, {line}).outputs[0].bytes(), line.bytes());
+  expect_same_elements(OpId::batch_to_space, BatchToSpaceAttrs{{2}, {1}, {1}, 1}, {x},
+                       BatchToSpaceAttrs{{1, 2, 1}, {0, 1, 0}, {0, 1, 0}, 3}, {x.reshaped({4, 1, 3, 1, 1, 3, 1, 1})});
 }
 
 }  // namespace mote::optest

@@ -1,6 +1,6 @@
 #include "mote/ops/bitwise_or/bitwise_or.h"
 
-#include "mote/ops/common/binary_cases.h"
+#include "mote/ops/testing/binary_cases.h"
 
 namespace mote::optest {
 

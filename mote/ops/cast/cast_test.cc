@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 namespace cast_case {

@@ -20,6 +20,7 @@ inline constexpr OpInfo kInfo =
     OpInfo("Adds up the windows (N, positions, taps, C) of an image where they overlap, giving (N, dims, C); integers wrap.")
         .signature("x -> y")
         .types(mask_of_list(Types{}))
+        .ranks(4, 4)
         .onnx("Col2Im");
 inline constexpr auto kAttrs =
     std::tuple_cat(std::make_tuple(attr("spatial", &Attrs::spatial, "number of spatial dimensions, 1 to 3"),

@@ -66,8 +66,8 @@ Status run_arg(const OpContext& c) noexcept {
   ReduceWalk walk(*x.desc, *y.desc, searched_axes(a, x.rank()), a.keep_dims != 0);
   while (walk.next()) {
     const int32_t position = position_of_first<Order>(Reduced<T>(x, walk), a.select_last != 0);
-    if (a.index_type == 0) *y.at<int64_t>(walk.y_offset) = position;
-    else *y.at<int32_t>(walk.y_offset) = position;
+    if (a.index_type == 0) *y.at<int64_t>(walk.y_offset()) = position;
+    else *y.at<int32_t>(walk.y_offset()) = position;
   }
   return Status::kOk;
 }

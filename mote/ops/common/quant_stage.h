@@ -3,7 +3,8 @@
 // The end of quantized products (q_conv, q_conv_transpose, q_matmul): an integer sum becomes an output element. Their operands:
 //   0 x, 1 weights, 2 bias?, 3 multiplier?, 4 shift?, 5 x_zero?, 6 w_zero?, 7 x_scale?
 // and their attributes: to, input_zero, weight_zero, output_zero, clamp_lo, clamp_hi, wide.
-//   s8, u8, s16: multiplier s32 with shift: TFLite's fixed point; multiplier f32: float(sum) * multiplier, round half to even
+//   s8, u8, s16: multiplier s32 with shift: TFLite's fixed point; multiplier f32: float(sum) * multiplier, round half to even;
+//                multiplier f64: double(sum) * multiplier, ties away from zero (TFLite's reference for fully connected layers)
 //   s32:         the sum itself
 //   f32:         float(sum) * (x_scale * multiplier) + bias
 
@@ -44,9 +45,9 @@ Status check_stage(const A& a, const InferContext& c, int64_t channels, int64_t 
     MOTE_TRY(check_zero(c, a.output_zero, y));
     MOTE_TRY(check_clamp(c, a.clamp_lo, a.clamp_hi, y));
   }
-  const DTypeMask s32 = mask_of(DType::s32), f32 = mask_of(DType::f32);
+  const DTypeMask s32 = mask_of(DType::s32), f32 = mask_of(DType::f32), f64 = mask_of(DType::f64);
   MOTE_TRY(check_vector(c, kStageBias, real ? f32 : a.wide != 0 ? s32 | mask_of(DType::s64) : s32, channels));
-  MOTE_TRY(check_vector(c, kStageMultiplier, real ? f32 : f32 | s32, channels));
+  MOTE_TRY(check_vector(c, kStageMultiplier, real ? f32 : f32 | s32 | f64, channels));
   MOTE_TRY(check_vector(c, kStageShift, s32, channels));
   if (c.has(kStageMultiplier) != (y != DType::s32)) return c.reject(Why::kInputCount, y != DType::s32, c.has(kStageMultiplier));
   const bool fixed = c.has(kStageMultiplier) && c.in(kStageMultiplier).dtype == DType::s32;
@@ -102,6 +103,10 @@ class QuantStage {
     if (!c_.has_input(kStageMultiplier)) return wrap_to_s32(v);
     const Tensor& m = c_.input(kStageMultiplier);
     if (m.dtype() == DType::f32) return round_to_s32(to_float(sum) * real(kStageMultiplier, channel));
+    if (m.dtype() == DType::f64) {
+      const double exact = static_cast<double>(wide_ ? v : int64_t{wrap_to_s32(v)});
+      return round_to_s32(exact * m.as<const double>()[pick(kStageMultiplier, channel)], Rounding::kHalfAway);
+    }
     const int32_t multiplier = vector_int(m, pick(kStageMultiplier, channel)),
                   shift = vector_int(c_.input(kStageShift), pick(kStageShift, channel));
     return wide_ ? scale_by_wide(v, multiplier, shift) : scale_by(wrap_to_s32(v), multiplier, shift);

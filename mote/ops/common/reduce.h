@@ -48,6 +48,22 @@ inline Status set_reduced(const InferContext& c, DType type, uint32_t mask, bool
   return c.set(0, type, rank, dims);
 }
 
+// The same while `count` axes are named by values that are not there yet.
+inline Status set_reduced_by(const InferContext& c, DType type, int32_t count, bool keep_dims) noexcept {
+  const TensorDesc& x = c.in(0);
+  if (count > (x.rank > 0 ? x.rank : 1)) return c.reject(Why::kAxis, x.rank, count);
+  const int gone = keep_dims || x.rank == 0 ? 0 : count;
+  int32_t dims[kMaxRank] = {};
+  // Dimension i of the result is one of i to i + gone of x; reduced ones that stay have size 1.
+  for (int i = 0; i < x.rank - gone; ++i) {
+    dims[i] = x.dims[i];
+    for (int k = 1; k <= gone; ++k)
+      if (x.dims[i + k] != x.dims[i]) dims[i] = kDimUnknown;
+    if (keep_dims && x.dims[i] != 1) dims[i] = kDimUnknown;
+  }
+  return c.set(0, type, x.rank - gone, dims);
+}
+
 // infer() of reductions. The result has the input's type, or `result` when given.
 inline Status infer_reduce(const ReduceAttrs& a, const InferContext& c, DTypeMask types, DType result = DType::kNone) noexcept {
   MOTE_TRY(c.require(0, types));
@@ -59,12 +75,8 @@ inline Status infer_reduce(const ReduceAttrs& a, const InferContext& c, DTypeMas
     MOTE_TRY(c.require(1, kIndex));
     if (c.in(1).rank > 1) return c.reject(Why::kRank, 1, c.in(1).rank);
   }
-  if (c.has(1) && !c.known(1)) {
-    if (a.keep_dims == 0) return c.reject(Why::kNotStatic, 1, 0);
-    int32_t dims[kMaxRank];
-    for (int i = 0; i < x.rank; ++i) dims[i] = x.dims[i] == 1 ? 1 : kDimUnknown;
-    return c.set(0, type, x.rank, dims);
-  }
+  const int32_t count = !c.has(1) ? 0 : c.in(1).rank == 0 ? 1 : c.in(1).dims[0];
+  if (count > 0 && !c.known(1)) return set_reduced_by(c, type, count, a.keep_dims != 0);
   uint32_t mask;
   int64_t bad;
   if (!reduced_axes(a, x.rank, c.has(1) ? &c.op().input(1) : nullptr, &mask, &bad)) return c.reject(Why::kAxis, x.rank, bad);
@@ -81,7 +93,7 @@ Status run_reduce(const OpContext& c, const ReduceAttrs& a, const F& f) noexcept
   ReduceWalk walk(*x.desc, *y.desc, mask, a.keep_dims != 0);
   // Axes read at run time may be others than those the output was made for.
   if (!walk.fits()) return {Status::kInvalidArgument, Why::kDimMismatch};
-  while (walk.next()) *y.at<Out>(walk.y_offset) = static_cast<Out>(f(Reduced<T>(x, walk)));
+  while (walk.next()) *y.at<Out>(walk.y_offset()) = static_cast<Out>(f(Reduced<T>(x, walk)));
   return Status::kOk;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "mote/core/op.h"
+#include "mote/ops/common/axes_walk.h"
 
 namespace mote::ops {
 
@@ -9,21 +9,15 @@ struct LoopNest {
   int depth = 0;
   int32_t size[kMaxRank] = {};
   int32_t stride[kMaxRank] = {};
-  int32_t other_stride[kMaxRank] = {};  // of a second operand
 
-  void push(int32_t n, int32_t step, int32_t other_step = 0) {
+  void push(int32_t n, int32_t step) {
     size[depth] = n;
-    stride[depth] = step;
-    other_stride[depth++] = other_step;
-  }
-  bool empty() const {
-    for (int i = 0; i < depth; ++i)
-      if (size[i] == 0) return true;
-    return false;
+    stride[depth++] = step;
   }
   int32_t count() const {
-    if (empty()) return 0;  // the other sizes may be too large to multiply
     int32_t n = 1;
+    for (int i = 0; i < depth; ++i)
+      if (size[i] == 0) return 0;  // the other sizes may be too large to multiply
     for (int i = 0; i < depth; ++i) n *= size[i];
     return n;
   }
@@ -40,43 +34,34 @@ struct LoopNest {
 // Visits the elements of a reduction's result y. `mask` holds the axes of x that are reduced.
 class ReduceWalk {
  public:
-  ReduceWalk(const TensorDesc& x, const TensorDesc& y, uint32_t mask, bool keep_dims) {
+  ReduceWalk(const TensorDesc& x, const TensorDesc& y, uint32_t mask, bool keep_dims) : kept_(x, ~mask, {&x, &result_}) {
     int at = 0;
     for (int i = 0; i < x.rank; ++i) {
       const bool reduced = (mask >> i & 1) != 0;
       if (reduced) inner.push(x.dims[i], x.strides[i]);
-      else kept_.push(x.dims[i], x.strides[i], at < y.rank ? y.strides[at] : 0);
+      else result_.strides[i] = at < y.rank ? y.strides[at] : 0;
       if (reduced && !keep_dims) continue;
       fits_ = fits_ && at < y.rank && y.dims[at] == (reduced ? 1 : x.dims[i]);
       ++at;
     }
     fits_ = fits_ && at == y.rank;
-    left_ = !kept_.empty();
   }
+  ReduceWalk(const ReduceWalk&) = delete;
 
   // True when y has the shape of the result.
   bool fits() const { return fits_; }
 
   // Moves to the first, then to each following element of y. False when there is none left.
-  bool next() {
-    if (!left_) return false;
-    x_offset = y_offset = 0;
-    for (int i = 0; i < kept_.depth; ++i) {
-      x_offset += index_[i] * kept_.stride[i];
-      y_offset += index_[i] * kept_.other_stride[i];
-    }
-    left_ = kept_.advance(index_, kept_.depth - 1);
-    return true;
-  }
+  bool next() { return kept_.next(); }
+  int32_t x_offset() const { return kept_.offset[0]; }  // bytes
+  int32_t y_offset() const { return kept_.offset[1]; }
 
-  int32_t x_offset = 0, y_offset = 0;  // bytes
-  LoopNest inner;                      // over the elements of x that make one element of y
+  LoopNest inner;  // over the elements of x that make one element of y
 
  private:
-  LoopNest kept_;
-  int32_t index_[kMaxRank] = {};
+  TensorDesc result_{};  // y's strides at the dimensions of x
+  AxesWalk<2> kept_;
   bool fits_ = true;
-  bool left_ = true;
 };
 
 // The elements of x that make one element of the result, in row-major order.
@@ -84,7 +69,7 @@ template <class T>
 class Reduced {
  public:
   Reduced(const Tensor& x, const ReduceWalk& walk)
-      : first_(x.at<const uint8_t>(walk.x_offset)), loops_(walk.inner), count_(loops_.count()) {}
+      : first_(x.at<const uint8_t>(walk.x_offset())), loops_(walk.inner), count_(loops_.count()) {}
 
   int32_t count() const { return count_; }
 

@@ -22,11 +22,11 @@ struct LineOrder {
   }
 };
 
-// Writes the elements at `positions` and, where wanted, the positions themselves (s64 or s32) into lines of the outputs 0 and 1.
+// Writes the elements at `positions` and the positions themselves (s64 or s32) into lines of the outputs 0 and 1, where wanted.
 inline void write_ordered(const LineOrder& line, const int32_t* positions, int32_t n, uint8_t* values, int32_t value_stride,
                           uint8_t* indices, int32_t index_stride, DType index_type) noexcept {
   for (int32_t i = 0; i < n; ++i) {
-    std::memcpy(values + static_cast<ptrdiff_t>(i) * value_stride, line.at(positions[i]), dtype_bytes(line.dtype));
+    if (values != nullptr) std::memcpy(values + static_cast<ptrdiff_t>(i) * value_stride, line.at(positions[i]), dtype_bytes(line.dtype));
     if (indices != nullptr) store_number(index_type, indices + static_cast<ptrdiff_t>(i) * index_stride, Number::of(int64_t{positions[i]}));
   }
 }
@@ -34,18 +34,19 @@ inline void write_ordered(const LineOrder& line, const int32_t* positions, int32
 // Calls order(line, scratch) -> positions kept at the start of the scratch, for each line along the axis, and writes the outputs.
 template <class Order>
 Status order_lines(const OpContext& c, int axis, bool descending, int32_t scratch_count, const Order& order) noexcept {
-  const Tensor &x = c.input(0), &y = c.output(0);
+  const Tensor& x = c.input(0);
   if (c.scratch.size < static_cast<size_t>(scratch_count) * sizeof(int32_t)) return {Status::kOutOfMemory, Why::kScratch};
   auto* positions = reinterpret_cast<int32_t*>(c.scratch.data);
-  const bool indexed = c.has_output(1);
-  const Tensor& indices = indexed ? c.output(1) : y;
+  const bool valued = c.has_output(0), indexed = c.has_output(1);
+  const Tensor &y = c.output(valued ? 0 : 1), &indices = indexed ? c.output(1) : y;
   AxisWalk<3> w(*y.desc, axis, {{x.desc, y.desc, indices.desc}});
   const int32_t kept = y.rank() > 0 ? y.dim(axis) : 1;
   while (kept > 0 && w.next()) {
     const LineOrder line{x.at<uint8_t>(w.offset[0]), w.stride[0], x.dtype(), descending};
     order(line, positions);
+    uint8_t* value_line = valued ? y.at<uint8_t>(w.offset[1]) : nullptr;
     uint8_t* index_line = indexed ? indices.at<uint8_t>(w.offset[2]) : nullptr;
-    write_ordered(line, positions, kept, y.at<uint8_t>(w.offset[1]), w.stride[1], index_line, w.stride[2], indices.dtype());
+    write_ordered(line, positions, kept, value_line, w.stride[1], index_line, w.stride[2], indices.dtype());
   }
   return Status::kOk;
 }

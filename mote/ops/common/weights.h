@@ -8,14 +8,18 @@ namespace mote::ops {
 template <class W>
 class Weights {
  public:
-  explicit Weights(const Tensor& t) : data_(t.as<const uint8_t>()), desc_(*t.desc) {
+  explicit Weights(const Tensor& t) : data_(t.as<const W>()), desc_(*t.desc), dense_(desc_.layout == Layout::kPlain && is_dense(desc_)) {
     for (int i = 1; i < desc_.rank; ++i) k_count_ *= static_cast<uint32_t>(desc_.dims[i]);
+    for (uint32_t g = panel_shape(desc_.layout, desc_.dtype).k_group; g > 1; g /= 2) ++k_shift_;
+    groups_ = (k_count_ + (1u << k_shift_) - 1) >> k_shift_;
   }
   Compute<W> operator()(int32_t n, int32_t k) const {
-    if (desc_.layout == Layout::kPlain) return *reinterpret_cast<const W*>(data_ + plain_offset(n, k));
-    const PanelShape p = panel_shape(desc_.layout, desc_.dtype);
-    const uint8_t* group = data_ + panel_offset(desc_.layout, desc_.dtype, static_cast<uint32_t>(n), static_cast<uint32_t>(k), k_count_);
-    return *(reinterpret_cast<const W*>(group) + static_cast<uint32_t>(k) % p.k_group);
+    const uint32_t un = static_cast<uint32_t>(n), uk = static_cast<uint32_t>(k);
+    if (dense_) return data_[un * k_count_ + uk];
+    if (desc_.layout == Layout::kPlain) return *reinterpret_cast<const W*>(reinterpret_cast<const uint8_t*>(data_) + plain_offset(n, k));
+    // As panel_offset() has it, with what does not change from element to element kept.
+    const uint32_t group = (un / 16 * groups_ + (uk >> k_shift_)) * 16 + un % 16;
+    return data_[(group << k_shift_) + uk % (1u << k_shift_)];
   }
 
  private:
@@ -28,9 +32,10 @@ class Weights {
     return bytes;
   }
 
-  const uint8_t* data_;
+  const W* data_;
   const TensorDesc& desc_;
-  uint32_t k_count_ = 1;
+  bool dense_;
+  uint32_t k_count_ = 1, k_shift_ = 0, groups_ = 0;
 };
 
 // 4-bit signed weights: packed panels, or plain with two per byte (low nibble first, rows not padded).

@@ -1,6 +1,6 @@
 #include "mote/ops/compress/compress.h"
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 
@@ -45,6 +45,12 @@ TEST(OpCompress, Refuses) {
   EXPECT_EQ(run(OpId::compress, CompressAttrs{0, 1}, {x, Array(DType::boolean, {1, 2})}, bounded({{2, 2}})).status.why(), Why::kRank);
   EXPECT_EQ(run(OpId::compress, CompressAttrs{0, 1}, {x, x}, bounded({{2, 2}})).status.why(), Why::kDType);
   EXPECT_EQ(run(OpId::compress, CompressAttrs{0, 1}, {x, yes}, bounded({{1, 2}})).status.why(), Why::kBound);
+}
+
+TEST(OpCompress, RankEight) {
+  const Array x = sample(DType::s8, {2, 3}, 3), condition = Array::of<bool>({3}, {1, 0, 1});
+  expect_same_elements(OpId::compress, CompressAttrs{1, 1}, {x, condition}, CompressAttrs{-3, 1},
+                       {x.reshaped({1, 2, 1, 1, 1, 3, 1, 1}), condition}, bounded({{2, 3}}), bounded({{1, 2, 1, 1, 1, 3, 1, 1}}));
 }
 
 }  // namespace mote::optest

@@ -12,6 +12,7 @@ inline constexpr OpInfo kInfo = OpInfo("Joins tensors along one axis.")
                                     .signature("x... -> y")
                                     .inputs(1, kVariadic)
                                     .types(mask_of_list(Types{}))
+                                    .ranks(1, kMaxRank)
                                     .flags(kIntegerExact)
                                     .aten("aten::cat.out")
                                     .onnx("Concat");

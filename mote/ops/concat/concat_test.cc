@@ -1,6 +1,6 @@
 #include "mote/ops/concat/concat.h"
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 

@@ -21,7 +21,9 @@ inline constexpr OpInfo kInfo =
         .signature("x, weights, bias?, residual?, scales? -> y")
         .inputs(2, 5)
         .types(mask_of_list(Types{}))
+        .ranks(3, 5)
         .flags(kRowRange | kPackedWeights)
+        .rings(operand_bit(0) | operand_bit(3))
         .onnx("ConvTranspose");
 inline constexpr auto kAttrs = std::tuple_cat(
     window_fields<Attrs>(),

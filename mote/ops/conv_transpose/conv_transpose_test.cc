@@ -1,6 +1,6 @@
 #include "mote/ops/conv_transpose/conv_transpose.h"
 
-#include "mote/ops/common/linear_cases.h"
+#include "mote/ops/testing/linear_cases.h"
 
 namespace mote::optest {
 namespace conv_transpose_case {

@@ -20,20 +20,19 @@ struct Extreme {
 template <class T, class Order>
 Status run_in_order(const OpContext& c) noexcept {
   const Attrs& a = c.attrs<Attrs>();
-  const Tensor &x = c.input(0), &y = c.output(0), *indices = c.has_output(1) ? &c.output(1) : nullptr;
+  const Tensor &x = c.input(0), *y = c.has_output(0) ? &c.output(0) : nullptr, *indices = c.has_output(1) ? &c.output(1) : nullptr;
   const int axis = scan_axis(c, a.axis);
   if (axis < 0) return {Status::kInvalidArgument, Why::kAxis};
   const int32_t n = x.rank() > 0 ? x.dim(axis) : 1;
-  AxisWalk<3> walk(*x.desc, axis, {x.desc, y.desc, indices != nullptr ? indices->desc : y.desc});
+  AxisWalk<3> walk(*x.desc, axis, {x.desc, (y != nullptr ? y : indices)->desc, (indices != nullptr ? indices : y)->desc});
   while (walk.next()) {
     const T* in = x.at<const T>(walk.offset[0]);
-    T* out = y.at<T>(walk.offset[1]);
     Extreme<Compute<T>, Order> best;
     for (int32_t k = 0; k < n; ++k) {
       const int32_t i = a.reverse != 0 ? n - 1 - k : k;
       const Compute<T> v = static_cast<Compute<T>>(line_at(in, i, walk.stride[0]));
       if (a.exclusive == 0) best.add(v, i);
-      line_at(out, i, walk.stride[1]) = static_cast<T>(best.value);
+      if (y != nullptr) line_at(y->at<T>(walk.offset[1]), i, walk.stride[1]) = static_cast<T>(best.value);
       if (a.exclusive != 0) best.add(v, i);
       if (indices != nullptr) line_at(indices->at<int64_t>(walk.offset[2]), i, walk.stride[2]) = best.position;
     }

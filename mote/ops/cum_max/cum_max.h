@@ -10,7 +10,7 @@ struct Attrs : ScanAttrs {
 using Types = NumberTypes;
 inline constexpr OpInfo kInfo =
     OpInfo("Gives the running maximum along an axis and, as a second output, where it was last met; NaN stays once met.")
-        .signature("x, axis? -> y, indices?")
+        .signature("x, axis? -> y?, indices?")
         .inputs(1, 2)
         .outputs(1, 2)
         .types(mask_of_list(Types{}))

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mote/ops/common/scan_cases.h"
+#include "mote/ops/testing/scan_cases.h"
 
 namespace mote::optest {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "mote/ops/common/scan_cases.h"
+#include "mote/ops/testing/scan_cases.h"
 
 namespace mote::optest {
 

@@ -12,6 +12,7 @@ using Types = AllTypes;
 inline constexpr OpInfo kInfo = OpInfo("Spreads channels over blocks of pixels: (N, H, W, b*b*C) to (N, H*b, W*b, C).")
                                     .signature("x -> y")
                                     .types(mask_of_list(Types{}))
+                                    .ranks(4, 4)
                                     .flags(kIntegerExact)
                                     .onnx("DepthToSpace");
 inline constexpr auto kAttrs =

@@ -10,6 +10,7 @@ Scratch scratch(const OpContext& c) noexcept;
 inline constexpr OpInfo kInfo = OpInfo("Computes the determinant of each square matrix in the last two dimensions.")
                                     .signature("x -> y")
                                     .types(mask_of_list(Types{}))
+                                    .ranks(2, kMaxRank)
                                     .scratch(&scratch)
                                     .aten("aten::linalg_det.out")
                                     .onnx("Det");

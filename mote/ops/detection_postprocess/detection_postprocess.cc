@@ -50,8 +50,9 @@ class PostProcess {
           decode(a_, c_.input(0).at<const float>(i * c_.input(0).stride(1)), c_.input(2).at<const float>(i * c_.input(2).stride(0)));
       if (boxes_[i].ymin > boxes_[i].ymax || boxes_[i].xmin > boxes_[i].xmax) return {Status::kInvalidArgument, Why::kValue};
     }
-    for (int32_t i = 0; i < c_.output(1).dim(1); ++i) write(i, {0, 0, 0, 0}, 0, 0);
-    *c_.output(3).as<float>() = static_cast<float>(a_.use_regular_nms != 0 ? regular() : fast());
+    for (int32_t i = 0; i < a_.max_detections * a_.max_classes_per_detection; ++i) write(i, {0, 0, 0, 0}, 0, 0);
+    const int32_t count = a_.use_regular_nms != 0 ? regular() : fast();
+    if (c_.has_output(3)) *c_.output(3).as<float>() = static_cast<float>(count);
     return Status::kOk;
   }
 
@@ -59,10 +60,12 @@ class PostProcess {
   const float* class_scores(int32_t box) const noexcept { return c_.input(1).at<const float>(box * c_.input(1).stride(1)) + offset_; }
 
   void write(int32_t row, const Box& box, int32_t cls, float score) const noexcept {
-    float* to = c_.output(0).at<float>(row * c_.output(0).stride(1));
-    to[0] = box.ymin, to[1] = box.xmin, to[2] = box.ymax, to[3] = box.xmax;
-    c_.output(1).as<float>()[row] = static_cast<float>(cls);
-    c_.output(2).as<float>()[row] = score;
+    if (c_.has_output(0)) {
+      float* to = c_.output(0).at<float>(row * c_.output(0).stride(1));
+      to[0] = box.ymin, to[1] = box.xmin, to[2] = box.ymax, to[3] = box.xmax;
+    }
+    if (c_.has_output(1)) c_.output(1).as<float>()[row] = static_cast<float>(cls);
+    if (c_.has_output(2)) c_.output(2).as<float>()[row] = score;
   }
 
   // Suppresses by scores_; leaves the boxes kept at the start of order_, in falling score, and returns how many.

@@ -25,10 +25,11 @@ Scratch scratch(const OpContext& c) noexcept;
 inline constexpr OpInfo kInfo = OpInfo(
                                     "Turns the box encodings and class scores of a single-shot detector into detections, as "
                                     "TFLite_Detection_PostProcess does; unused rows are 0.")
-                                    .signature("encodings, scores, anchors -> boxes, classes, scores, count")
+                                    .signature("encodings, scores, anchors -> boxes?, classes?, scores?, count?")
                                     .inputs(3)
                                     .outputs(4)
                                     .types(mask_of_list(Types{}))
+                                    .ranks(3, 3)
                                     .scratch(&scratch);
 inline constexpr auto kAttrs = std::make_tuple(
     attr("max_detections", &Attrs::max_detections, "boxes that are kept at most"),

@@ -18,6 +18,7 @@ inline constexpr OpInfo kInfo =
     OpInfo("Takes the discrete Fourier transform along one axis; the last dimension holds real and imaginary parts.")
         .signature("x -> y")
         .types(mask_of_list(Types{}))
+        .ranks(2, kMaxRank)
         .scratch(&scratch)
         .onnx("DFT");
 inline constexpr auto kAttrs = std::make_tuple(

@@ -2,7 +2,7 @@
 
 #include <complex>
 
-#include "mote/ops/common/nn_test_pattern.h"
+#include "mote/ops/testing/nn_test_pattern.h"
 
 namespace mote::optest {
 namespace dft_case {
@@ -98,6 +98,11 @@ TEST(OpDft, EmptyNanAndRefused) {
   EXPECT_EQ(why({1, 0, 0, -4}, x), Why::kWindow);
   EXPECT_EQ(why({1, 0, 0, (1 << 24) + 1}, x), Why::kWindow);
   EXPECT_EQ(why({}, Array(DType::f32, {2, 0, 1})), Why::kWindow);
+}
+
+TEST(OpDft, RankEight) {
+  const Array x = pattern(DType::f32, {2, 5, 2}, 1);
+  expect_same_elements(OpId::dft, ops::dft::Attrs{1, 0, 0, 0}, {x}, ops::dft::Attrs{4, 0, 0, 0}, {x.reshaped({1, 2, 1, 1, 5, 1, 1, 2})});
 }
 
 }  // namespace mote::optest

@@ -1,6 +1,6 @@
 #include "mote/ops/div/div.h"
 
-#include "mote/ops/common/binary_cases.h"
+#include "mote/ops/testing/binary_cases.h"
 
 namespace mote::optest {
 

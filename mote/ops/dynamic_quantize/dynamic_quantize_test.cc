@@ -1,6 +1,6 @@
 #include "mote/ops/dynamic_quantize/dynamic_quantize.h"
 
-#include "mote/ops/common/quant_cases.h"
+#include "mote/ops/testing/quant_cases.h"
 
 namespace mote::optest {
 
@@ -86,6 +86,14 @@ TEST(OpDynamicQuantize, AsymmetricRowsAsInTflite) {
   expect_values(r.outputs[0], {47, -48, -128, 127, 60, 127, -126, -66, -128, -108});
   expect_values(r.outputs[1], {0.008428088389337063, 0.005512045230716467}, 0);
   expect_values(r.outputs[2], {67, 53});
+}
+
+TEST(OpDynamicQuantize, RankEight) {
+  const Array x = Array::random(DType::f32, {2, 3, 4}, 1);
+  RunOptions all;
+  all.outputs = 3;
+  expect_same_elements(OpId::dynamic_quantize, ops::dynamic_quantize::Attrs{2, 1}, {x}, ops::dynamic_quantize::Attrs{2, 3},
+                       {x.reshaped({1, 2, 1, 3, 1, 4, 1, 1})}, all, all);
 }
 
 }  // namespace mote::optest

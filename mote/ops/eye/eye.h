@@ -15,6 +15,7 @@ inline constexpr OpInfo kInfo = OpInfo("Makes a matrix with ones on one diagonal
                                     .signature("like? -> y")
                                     .inputs(0, 1)
                                     .types(mask_of_list(Types{}), kOfOutput)
+                                    .ranks(2, 2)
                                     .aten("aten::eye.m_out")
                                     .onnx("EyeLike");
 inline constexpr auto kAttrs =

@@ -1,6 +1,6 @@
 #include "mote/ops/fill/fill.h"
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 
@@ -15,7 +15,8 @@ TEST(OpFill, FillsEveryTypeAndShape) {
       a.rank = static_cast<int32_t>(shape.size());
       for (double value : {1.0, 0.0, double{INFINITY}}) {
         if (std::isinf(value) && (mask_of(type) & kFloat) == 0) continue;
-        const Array x = Array::from(type, {1}, {value});
+        const Shape ones[] = {{1}, {}, Shape(8, 1)};
+        const Array x = Array::from(type, ones[shape.size() % 3], {value});
         for (const auto& r :
              {run(OpId::fill, a, {x}), run(OpId::fill, FillAttrs{}, {x, s64(sizes)}), run(OpId::fill, FillAttrs{}, {x, s32(sizes)})}) {
           ASSERT_TRUE(r.ok()) << r.message();

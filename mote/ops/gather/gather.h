@@ -14,6 +14,7 @@ inline constexpr OpInfo kInfo = OpInfo("Takes the slices that indices name along
                                     .signature("x, indices -> y")
                                     .inputs(2)
                                     .types(mask_of_list(Types{}))
+                                    .ranks(1, kMaxRank)
                                     .flags(kIntegerExact)
                                     .onnx("Gather");
 inline constexpr auto kAttrs = std::make_tuple(

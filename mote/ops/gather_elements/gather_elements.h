@@ -13,6 +13,7 @@ inline constexpr OpInfo kInfo = OpInfo("Takes one element per index: the index r
                                     .signature("x, indices -> y")
                                     .inputs(2)
                                     .types(mask_of_list(Types{}))
+                                    .ranks(1, kMaxRank)
                                     .flags(kIntegerExact)
                                     .aten("aten::gather.out")
                                     .onnx("GatherElements");

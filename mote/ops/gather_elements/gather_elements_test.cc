@@ -1,6 +1,6 @@
 #include "mote/ops/gather_elements/gather_elements.h"
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 
@@ -40,6 +40,12 @@ TEST(OpGatherElements, Refuses) {
   EXPECT_EQ(refusal(OpId::gather_elements, ops::gather_elements::Attrs{0}, {x, s64({0})}), Why::kRank);
   EXPECT_EQ(refusal(OpId::gather_elements, ops::gather_elements::Attrs{0}, {x, Array(DType::s32, {1, 3})}), Why::kDimMismatch);
   EXPECT_EQ(refusal(OpId::gather_elements, ops::gather_elements::Attrs{0}, {x, x}), Why::kDType);
+}
+
+TEST(OpGatherElements, Vectors) {
+  const auto r = run(OpId::gather_elements, ops::gather_elements::Attrs{-1}, {Array::of<float>({3}, {5, 6, 7}), s64({2, 0, -1, 1})});
+  ASSERT_TRUE(r.ok()) << r.message();
+  expect_values(r.outputs[0], {7, 5, 7, 6});
 }
 
 }  // namespace mote::optest

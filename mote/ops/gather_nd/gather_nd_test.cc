@@ -1,6 +1,6 @@
 #include "mote/ops/gather_nd/gather_nd.h"
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 
@@ -52,6 +52,13 @@ TEST(OpGatherNd, Refuses) {
   EXPECT_EQ(refusal(OpId::gather_nd, GatherNdAttrs{}, {x, x}), Why::kDType);
   EXPECT_EQ(refusal(OpId::gather_nd, GatherNdAttrs{}, {Array(DType::s8, {1, 1, 1, 1}), Array(DType::s64, {1, 1, 1, 1, 1, 1, 1})}),
             Why::kRank);
+}
+
+TEST(OpGatherNd, AnEmptyTupleNamesAScalarItself) {
+  const auto r = run(OpId::gather_nd, GatherNdAttrs{}, {Array::scalar(DType::s16, 7), Array(DType::s64, {3, 0})});
+  ASSERT_TRUE(r.ok()) << r.message();
+  expect_shape(r.outputs[0], {3});
+  expect_values(r.outputs[0], {7, 7, 7});
 }
 
 }  // namespace mote::optest

@@ -19,6 +19,7 @@ inline constexpr OpInfo kInfo =
         .signature("x, grid -> y")
         .inputs(2)
         .types(mask_of_list(Types{}))
+        .ranks(4, 5)
         .onnx("GridSample");
 inline constexpr auto kAttrs = std::make_tuple(
     attr("mode", &Attrs::mode, "0 linear, 1 nearest (ties to even), 2 cubic"),

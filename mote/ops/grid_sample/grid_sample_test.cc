@@ -1,6 +1,6 @@
 #include "mote/ops/grid_sample/grid_sample.h"
 
-#include "mote/ops/common/nn_test_pattern.h"
+#include "mote/ops/testing/nn_test_pattern.h"
 
 namespace mote::optest {
 namespace grid_sample_case {

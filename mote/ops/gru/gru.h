@@ -17,10 +17,11 @@ struct Attrs {
 using Types = FloatTypes;
 Scratch scratch(const OpContext& c) noexcept;
 inline constexpr OpInfo kInfo = OpInfo("Runs a gated recurrent unit over a sequence; gates lie in the order update, reset, new (zrh).")
-                                    .signature("x, w, r, b?, lengths?, h0? -> y?, y_h")
+                                    .signature("x, w, r, b?, lengths?, h0? -> y?, y_h?")
                                     .inputs(3, 6)
                                     .outputs(1, 2)
                                     .types(mask_of_list(Types{}))
+                                    .ranks(3, 3)
                                     .scratch(&scratch)
                                     .onnx("GRU");
 inline constexpr auto kAttrs = std::make_tuple(

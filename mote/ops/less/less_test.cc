@@ -1,6 +1,6 @@
 #include "mote/ops/less/less.h"
 
-#include "mote/ops/common/binary_cases.h"
+#include "mote/ops/testing/binary_cases.h"
 
 namespace mote::optest {
 

@@ -1,6 +1,6 @@
 #include "mote/ops/less_equal/less_equal.h"
 
-#include "mote/ops/common/binary_cases.h"
+#include "mote/ops/testing/binary_cases.h"
 
 namespace mote::optest {
 

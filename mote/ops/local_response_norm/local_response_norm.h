@@ -17,6 +17,7 @@ inline constexpr OpInfo kInfo = OpInfo(
                                     "(last dimension), itself included.")
                                     .signature("x -> y")
                                     .types(mask_of_list(Types{}))
+                                    .ranks(1, kMaxRank)
                                     .flags(kRowRange)
                                     .onnx("LRN");
 inline constexpr auto kAttrs =

@@ -1,6 +1,6 @@
 #include "mote/ops/local_response_norm/local_response_norm.h"
 
-#include "mote/ops/common/linear_cases.h"
+#include "mote/ops/testing/linear_cases.h"
 
 namespace mote::optest {
 namespace local_response_norm_case {

@@ -1,6 +1,6 @@
 #include "mote/ops/lp_norm/lp_norm.h"
 
-#include "mote/ops/common/norm_cases.h"
+#include "mote/ops/testing/norm_cases.h"
 
 namespace mote::optest {
 namespace lp_norm_case {

@@ -18,6 +18,7 @@ inline constexpr OpInfo kInfo =
     OpInfo("Takes the p-norm of each window of (N, spatial, C): the p-th root of the sum of |x| to the power p.")
         .signature("x -> y")
         .types(mask_of_list(Types{}))
+        .ranks(3, 5)
         .flags(kRowRange)
         .onnx("LpPool, GlobalLpPool");
 inline constexpr auto kAttrs =

@@ -1,6 +1,6 @@
 #include "mote/ops/lp_pool/lp_pool.h"
 
-#include "mote/ops/common/pool_cases.h"
+#include "mote/ops/testing/pool_cases.h"
 
 namespace mote::optest {
 

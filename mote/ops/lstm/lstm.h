@@ -19,10 +19,11 @@ using Types = FloatTypes;
 Scratch scratch(const OpContext& c) noexcept;
 inline constexpr OpInfo kInfo =
     OpInfo("Runs a long short-term memory layer over a sequence; gates lie in the order input, output, forget, cell (iofc).")
-        .signature("x, w, r, b?, lengths?, h0?, c0?, peephole?, projection? -> y?, y_h, y_c")
+        .signature("x, w, r, b?, lengths?, h0?, c0?, peephole?, projection? -> y?, y_h?, y_c?")
         .inputs(3, 9)
         .outputs(1, 3)
         .types(mask_of_list(Types{}))
+        .ranks(3, 3)
         .scratch(&scratch)
         .onnx("LSTM");
 inline constexpr auto kAttrs = std::make_tuple(

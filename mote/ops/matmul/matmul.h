@@ -19,6 +19,7 @@ inline constexpr OpInfo kInfo =
         .signature("a, b, bias?, residual?, scales?, zero_points? -> y")
         .inputs(2, 6)
         .types(mask_of_list(Types{}))
+        .ranks(2, kMaxRank)
         .flags(kPackedWeights)
         .aten("aten::matmul.out")
         .onnx("MatMul, Gemm");

@@ -1,6 +1,6 @@
 #include "mote/ops/matmul/matmul.h"
 
-#include "mote/ops/common/linear_cases.h"
+#include "mote/ops/testing/linear_cases.h"
 
 namespace mote::optest {
 namespace matmul_case {

@@ -19,6 +19,7 @@ inline constexpr OpInfo kInfo =
         .signature("x -> y, indices?")
         .outputs(1, 2)
         .types(mask_of_list(Types{}))
+        .ranks(3, 5)
         .flags(kRowRange)
         .onnx("MaxPool, GlobalMaxPool");
 inline constexpr auto kAttrs = pool_fields<Attrs>();

@@ -1,6 +1,6 @@
 #include "mote/ops/max_pool/max_pool.h"
 
-#include "mote/ops/common/pool_cases.h"
+#include "mote/ops/testing/pool_cases.h"
 
 namespace mote::optest {
 

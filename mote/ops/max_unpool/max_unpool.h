@@ -15,6 +15,7 @@ inline constexpr OpInfo kInfo = OpInfo(
                                     .signature("x, indices -> y")
                                     .inputs(2)
                                     .types(mask_of_list(Types{}))
+                                    .ranks(3, 5)
                                     .onnx("MaxUnpool");
 inline constexpr auto kAttrs = std::make_tuple(attr("dims", &Attrs::dims, "spatial sizes of the output; unused entries are ignored"));
 

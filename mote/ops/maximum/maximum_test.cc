@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mote/ops/common/binary_cases.h"
+#include "mote/ops/testing/binary_cases.h"
 
 namespace mote::optest {
 

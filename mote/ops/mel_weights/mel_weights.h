@@ -19,6 +19,7 @@ inline constexpr OpInfo kInfo = OpInfo("Makes the matrix that turns a spectrum o
                                     .signature("-> y")
                                     .inputs(0)
                                     .types(mask_of_list(Types{}), kOfOutput)
+                                    .ranks(2, 2)
                                     .onnx("MelWeightMatrix");
 inline constexpr auto kAttrs =
     std::make_tuple(attr("num_mel_bins", &Attrs::num_mel_bins, "bands, columns of y"),

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "mote/ops/common/binary_cases.h"
+#include "mote/ops/testing/binary_cases.h"
 
 namespace mote::optest {
 

@@ -10,6 +10,7 @@ inline constexpr OpInfo kInfo = OpInfo("Gives the negative log likelihood of tar
                                     .signature("log_prob, target, weight? -> loss")
                                     .inputs(2, 3)
                                     .types(mask_of_list(Types{}))
+                                    .ranks(2, kMaxRank)
                                     .onnx("NegativeLogLikelihoodLoss");
 inline constexpr auto kAttrs = kClassLossAttrs;
 

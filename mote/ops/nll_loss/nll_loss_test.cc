@@ -1,6 +1,6 @@
 #include "mote/ops/nll_loss/nll_loss.h"
 
-#include "mote/ops/common/nn_test_pattern.h"
+#include "mote/ops/testing/nn_test_pattern.h"
 
 namespace mote::optest {
 

@@ -20,6 +20,7 @@ inline constexpr OpInfo kInfo =
         .signature("boxes, scores, max_per_class?, iou_threshold?, score_threshold? -> picked")
         .inputs(2, 5)
         .types(mask_of_list(Types{}))
+        .ranks(3, 3)
         .flags(kDataDependent)
         .scratch(&scratch)
         .onnx("NonMaxSuppression");

@@ -1,6 +1,6 @@
 #include "mote/ops/non_max_suppression/non_max_suppression.h"
 
-#include "mote/ops/common/nn_test_pattern.h"
+#include "mote/ops/testing/nn_test_pattern.h"
 
 namespace mote::optest {
 namespace non_max_suppression_case {

@@ -1,6 +1,6 @@
 #include "mote/ops/non_zero/non_zero.h"
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 

@@ -17,6 +17,7 @@ inline constexpr OpInfo kInfo = OpInfo("Turns each index into a line along a new
                                     .signature("indices, depth?, values? -> y")
                                     .inputs(1, 3)
                                     .types(mask_of_list(Types{}), kOfOutput)
+                                    .ranks(1, kMaxRank)
                                     .onnx("OneHot");
 inline constexpr auto kAttrs = std::make_tuple(
     attr("depth", &Attrs::depth, "length of the lines; not read when it is an input; an index outside gives a line that is all off"),

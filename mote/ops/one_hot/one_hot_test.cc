@@ -1,6 +1,6 @@
 #include "mote/ops/one_hot/one_hot.h"
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 
@@ -56,6 +56,11 @@ TEST(OpOneHot, Refuses) {
   EXPECT_EQ(refusal(OpId::one_hot, OneHotAttrs{2, -1, 0, 0}, {x, Array::none(), s64({1, 2, 3})}), Why::kDimMismatch);
   EXPECT_EQ(refusal(OpId::one_hot, OneHotAttrs{2, -1, 0, 0}, {Array(DType::boolean, {1})}), Why::kDType);
   EXPECT_EQ(refusal(OpId::one_hot, OneHotAttrs{2, -1, 0, 0}, {Array(DType::s32, {1, 1, 1, 1, 1, 1, 1, 1})}), Why::kRank);
+}
+
+TEST(OpOneHot, RankEight) {
+  const Array x = s64({2, 0, 1, 3});
+  expect_same_elements(OpId::one_hot, OneHotAttrs{4, -1, 0, 0}, {x}, OneHotAttrs{4, -1, 0, 0}, {x.reshaped({1, 2, 1, 1, 2, 1, 1})});
 }
 
 }  // namespace mote::optest

@@ -25,6 +25,7 @@ using Types = TypeList<int8_t, uint8_t, int16_t>;
 inline constexpr OpInfo kInfo = OpInfo("Averages quantized elements under a window that slides over the spatial dimensions.")
                                     .signature("x -> y")
                                     .types(mask_of_list(Types{}))
+                                    .ranks(3, 5)
                                     .flags(kRowRange | kIntegerExact);
 inline constexpr auto kAttrs = std::tuple_cat(
     std::make_tuple(attr("kernel", &Attrs::kernel, "size of the window; 0: the whole dimension")), window_fields<Attrs>(),

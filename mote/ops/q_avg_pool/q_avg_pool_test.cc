@@ -1,6 +1,6 @@
 #include "mote/ops/q_avg_pool/q_avg_pool.h"
 
-#include "mote/ops/common/quant_cases.h"
+#include "mote/ops/testing/quant_cases.h"
 
 namespace mote::optest {
 
@@ -100,6 +100,15 @@ TEST(OpQAvgPool, AgreesWithTfliteInt16) {
                                              -31189, -15097, 17258, 19165,  584,   -20705, -3288, 7676,   -23125, -6140, 21167,  -5401})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {-14307, -14049, 9705, -7349, -17202, -9850, -3972, -1868});
+}
+
+// The same means over one, two and three spatial dimensions.
+TEST(OpQAvgPool, EverySpatialRank) {
+  const Array x = full_range(DType::u8, {2, 5, 3}, 1);
+  ops::q_avg_pool::Attrs line, space;
+  line.kernel[0] = space.kernel[1] = 3, line.strides[0] = space.strides[1] = 2, line.pads_begin[0] = space.pads_begin[1] = 1;
+  expect_same_elements(OpId::q_avg_pool, line, {x.reshaped({2, 5, 1, 3})}, line, {x});
+  expect_same_elements(OpId::q_avg_pool, line, {x.reshaped({2, 5, 1, 3})}, space, {x.reshaped({2, 1, 5, 1, 3})});
 }
 
 }  // namespace mote::optest

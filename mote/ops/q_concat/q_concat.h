@@ -15,7 +15,8 @@ using Types = TypeList<int8_t, uint8_t, int16_t>;
 inline constexpr OpInfo kInfo = OpInfo("Joins quantized tensors along an axis, bringing each to the output's scale and zero point.")
                                     .signature("scales, zero_points, x... -> y")
                                     .inputs(3, kVariadic)
-                                    .types(mask_of_list(Types{}), 2);
+                                    .types(mask_of_list(Types{}), 2)
+                                    .ranks(1, kMaxRank);
 inline constexpr auto kAttrs =
     std::make_tuple(attr("axis", &Attrs::axis, "axis to join along; negative counts from the end"),
                     attr("output_scale", &Attrs::output_scale, "scale of y"), attr("output_zero", &Attrs::output_zero, "zero point of y"),

@@ -1,6 +1,6 @@
 #include "mote/ops/q_concat/q_concat.h"
 
-#include "mote/ops/common/quant_cases.h"
+#include "mote/ops/testing/quant_cases.h"
 
 namespace mote::optest {
 
@@ -56,6 +56,13 @@ TEST(OpQConcat, AgreesWithTfliteUint8) {
                       Array::of<uint8_t>({2, 2}, {55, 242, 33, 156}), Array::of<uint8_t>({2, 3}, {118, 57, 91, 104, 150, 187})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {156, 255, 92, 45, 71, 131, 255, 81, 117, 146});
+}
+
+TEST(OpQConcat, RankEight) {
+  const Array s = real_vector({0.5, 0.7}), z = int_vector({1, 3}), x = full_range(DType::s8, {2, 3}, 1),
+              y = full_range(DType::s8, {2, 4}, 2);
+  expect_same_elements(OpId::q_concat, ops::q_concat::Attrs{1, 0.6f, 2, 0}, {s, z, x, y}, ops::q_concat::Attrs{-2, 0.6f, 2, 0},
+                       {s, z, x.reshaped({1, 2, 1, 1, 1, 1, 3, 1}), y.reshaped({1, 2, 1, 1, 1, 1, 4, 1})});
 }
 
 }  // namespace mote::optest

@@ -25,6 +25,7 @@ inline constexpr OpInfo kInfo =
         .signature(kStageSignature)
         .inputs(2, 8)
         .types(mask_of_list(Types{}))
+        .ranks(3, 5)
         .flags(kRowRange | kIntegerExact | kPackedWeights)
         .onnx("ConvInteger, QLinearConv");
 inline constexpr auto kAttrs =

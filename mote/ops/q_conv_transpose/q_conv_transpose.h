@@ -26,6 +26,7 @@ inline constexpr OpInfo kInfo =
         .signature(kStageSignature)
         .inputs(2, 8)
         .types(mask_of_list(Types{}))
+        .ranks(3, 5)
         .flags(kRowRange | kIntegerExact | kPackedWeights);
 inline constexpr auto kAttrs = std::tuple_cat(
     window_fields<Attrs>(),

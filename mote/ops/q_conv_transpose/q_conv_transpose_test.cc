@@ -1,6 +1,6 @@
 #include "mote/ops/q_conv_transpose/q_conv_transpose.h"
 
-#include "mote/ops/common/quant_cases.h"
+#include "mote/ops/testing/quant_cases.h"
 
 namespace mote::optest {
 
@@ -91,6 +91,18 @@ TEST(OpQConvTranspose, AgreesWithTfliteInt16) {
                 {1342,  -9444, 359,   7928,  1379,  2470,  5884,  -6534, 926,  13625, -266, -6177,  7120,  1278,  5449, -2003,
                  -7132, 2173,  -401,  -6335, -2238, -1237, -4238, 1543,  2648, -6313, 6077, -12025, -2976, 10892, 4743, 3585,
                  -5095, 9301,  -3665, 13993, 2644,  2270,  3252,  -5495, 250,  190,   736,  -805,   2187,  -599,  1214, 2017});
+}
+
+// The same sums over one, two and three spatial dimensions.
+TEST(OpQConvTranspose, EverySpatialRank) {
+  const Array x = full_range(DType::s8, {2, 5, 3}, 1), w = full_range(DType::s8, {4, 3, 3}, 2);
+  ops::q_conv_transpose::Attrs line, plane, space;
+  for (ops::q_conv_transpose::Attrs* a : {&line, &plane, &space}) a->to = static_cast<uint32_t>(DType::s32), a->input_zero = -5;
+  line.strides[0] = plane.strides[0] = space.strides[1] = 2;
+  line.pads_begin[0] = plane.pads_begin[0] = space.pads_begin[1] = 1;
+  expect_same_elements(OpId::q_conv_transpose, plane, {x.reshaped({2, 5, 1, 3}), w.reshaped({4, 3, 1, 3})}, line, {x, w});
+  expect_same_elements(OpId::q_conv_transpose, plane, {x.reshaped({2, 5, 1, 3}), w.reshaped({4, 3, 1, 3})}, space,
+                       {x.reshaped({2, 1, 5, 1, 3}), w.reshaped({4, 1, 3, 1, 3})});
 }
 
 }  // namespace mote::optest

@@ -13,6 +13,7 @@ inline constexpr OpInfo kInfo =
     OpInfo("Divides the rows of the last axis by their Euclidean length; the result has scale 1/128 and zero point 0 (s8) or 128 (u8).")
         .signature("x -> y")
         .types(mask_of_list(Types{}))
+        .ranks(1, kMaxRank)
         .flags(kIntegerExact);
 inline constexpr auto kAttrs = std::make_tuple(attr("input_zero", &Attrs::input_zero, "zero point of x"));
 

@@ -1,12 +1,12 @@
 #include "mote/ops/q_l2_norm/q_l2_norm.h"
 
-#include "mote/ops/common/quant_cases.h"
+#include "mote/ops/testing/quant_cases.h"
 
 namespace mote::optest {
 
 TEST(OpQL2Norm, CloseToTheRealNormForEveryType) {
   for (DType type : types_of(ops::q_l2_norm::Types{})) {
-    for (const Shape& shape : {Shape{6}, Shape{3, 5}, Shape{0, 4}, Shape{2, 0}, Shape{2, 1, 300}}) {
+    for (const Shape& shape : {Shape{6}, Shape{3, 5}, Shape{0, 4}, Shape{2, 0}, Shape{2, 1, 300}, Shape{1, 2, 1, 1, 2, 1, 1, 3}}) {
       const Array x = full_range(type, shape, 1);
       const int32_t z = some_zero(type);
       const auto r = run(OpId::q_l2_norm, ops::q_l2_norm::Attrs{z}, {x});

@@ -53,7 +53,7 @@ class Sequence {
   void step(const int8_t* x, int8_t* y) {
     for (int32_t g = a_.coupled != 0 ? 1 : 0; g < 4; ++g) gate(x, g);
     update();
-    for (int32_t i = 0; i < outputs_; ++i) y[i] = hidden_[i];
+    for (int32_t i = 0; y != nullptr && i < outputs_; ++i) y[i] = hidden_[i];
   }
 
  private:
@@ -109,12 +109,13 @@ class Sequence {
 template <class T>
 struct Lstm {
   static Status run(const OpContext& c) noexcept {
-    const Tensor &x = c.input(kX), &y = c.output(0);
+    const Tensor &x = c.input(kX), *y = c.has_output(0) ? &c.output(0) : nullptr;
     const int time = c.attrs<Attrs>().time_major != 0 ? 0 : 1, batch = 1 - time;
     for (int32_t b = 0; b < x.dim(batch); ++b) {
       Sequence sequence(c, b);
       for (int32_t t = 0; t < x.dim(time); ++t)
-        sequence.step(x.at<const T>(b * x.stride(batch) + t * x.stride(time)), y.at<T>(b * y.stride(batch) + t * y.stride(time)));
+        sequence.step(x.at<const T>(b * x.stride(batch) + t * x.stride(time)),
+                      y == nullptr ? nullptr : y->at<T>(b * y->stride(batch) + t * y->stride(time)));
     }
     return Status::kOk;
   }

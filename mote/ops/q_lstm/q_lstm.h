@@ -31,11 +31,12 @@ Scratch scratch(const OpContext& c) noexcept;
 inline constexpr OpInfo kInfo =
     OpInfo("Runs a quantized LSTM over a sequence: 8-bit input, output and weights, 16-bit cell state (TFLite's full-integer kernel).")
         .signature(
-            "x, hidden, cell, input_weights, recurrent_weights, input_bias, recurrent_bias, projection?, projection_bias? -> y, hidden, "
+            "x, hidden, cell, input_weights, recurrent_weights, input_bias, recurrent_bias, projection?, projection_bias? -> y?, hidden, "
             "cell")
         .inputs(7, 9)
         .outputs(3)
         .types(mask_of_list(Types{}))
+        .ranks(3, 3)
         .flags(kIntegerExact)
         .scratch(&scratch);
 inline constexpr auto kAttrs = std::make_tuple(

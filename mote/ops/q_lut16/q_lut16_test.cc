@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mote/ops/common/quant_cases.h"
+#include "mote/ops/testing/quant_cases.h"
 
 namespace mote::optest {
 

@@ -21,6 +21,7 @@ inline constexpr OpInfo kInfo =
         .signature(kStageSignature)
         .inputs(2, 8)
         .types(mask_of_list(Types{}))
+        .ranks(2, kMaxRank)
         .flags(kIntegerExact | kPackedWeights)
         .onnx("MatMulInteger, QLinearMatMul");
 inline constexpr auto kAttrs = stage_fields<Attrs>();

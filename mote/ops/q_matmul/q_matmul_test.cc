@@ -1,6 +1,6 @@
 #include "mote/ops/q_matmul/q_matmul.h"
 
-#include "mote/ops/common/quant_cases.h"
+#include "mote/ops/testing/quant_cases.h"
 
 namespace mote::optest {
 
@@ -41,6 +41,21 @@ TEST(OpQMatmul, EveryTypeOfOperandsAndArithmetic) {
       });
     }
   }
+}
+
+TEST(OpQMatmul, DoubleMultipliersRoundOnceTiesAwayFromZero) {
+  const Array x = full_range(DType::s8, {3, 7}, 1), w = full_range(DType::s8, {2, 7}, 2);
+  ops::q_matmul::Attrs a;
+  a.to = static_cast<uint32_t>(DType::s16);
+  a.input_zero = some_zero(DType::s8);
+  Array factors = Array::random(DType::f64, {2}, 3, 0, 0);
+  factors.set(0, 0.5);  // every odd sum is a tie
+  factors.set(1, 0.0123456789012345);
+  const auto r = run(OpId::q_matmul, a, {x, w, Array::none(), factors});
+  ASSERT_TRUE(r.ok()) << r.message();
+  expect_oracle(r.outputs[0], [&](const Shape& i) {
+    return saturated(std::round(q_matmul_case::sum_of(x, w, i[0], i[1], a.input_zero, 0) * factors.get(i[1])), DType::s16);
+  });
 }
 
 TEST(OpQMatmul, ReadsPackedWeights) {
@@ -225,6 +240,14 @@ TEST(OpQMatmul, AgreesWithTfliteHybridAsymmetric) {
   expect_values(r.outputs[0],
                 {-4.26021146774292, 2.8646678924560547, 0.14793312549591064, 2.6931025981903076, 0.5958229303359985, -3.2422704696655273},
                 1e-7);
+}
+
+TEST(OpQMatmul, RankEight) {
+  const Array x = full_range(DType::s8, {2, 3, 4}, 1), w = full_range(DType::s8, {5, 4}, 2);
+  ops::q_matmul::Attrs a;
+  a.to = static_cast<uint32_t>(DType::s32);
+  a.input_zero = -5;
+  expect_same_elements(OpId::q_matmul, a, {x, w}, a, {x.reshaped({1, 1, 2, 1, 1, 1, 3, 4}), w});
 }
 
 }  // namespace mote::optest

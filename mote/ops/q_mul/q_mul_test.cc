@@ -1,6 +1,6 @@
 #include "mote/ops/q_mul/q_mul.h"
 
-#include "mote/ops/common/quant_cases.h"
+#include "mote/ops/testing/quant_cases.h"
 
 namespace mote::optest {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mote/ops/common/quant_cases.h"
+#include "mote/ops/testing/quant_cases.h"
 
 namespace mote::optest {
 
@@ -121,6 +121,17 @@ TEST(OpQReduce, AgreesWithTfliteMeanInt16) {
                                          17519,  -10766, -7762,  843,    -15459, -31545, -6848,  14688,  -15687, 12708, 6487,   -5174})});
   ASSERT_TRUE(r.ok()) << r.message();
   expect_values(r.outputs[0], {-8775, 3520, 6563, 12663});
+}
+
+TEST(OpQReduce, LeastAndGreatestRank) {
+  ops::q_reduce::Attrs scalar, plane, deep;
+  scalar.kind = 1;
+  expect_values(run(OpId::q_reduce, scalar, {Array::scalar(DType::s8, 9)}).outputs[0], {9});
+  plane.axes[0] = 1, plane.axis_count = 1, plane.keep_dims = 0, plane.input_zero = 2;
+  deep = plane;
+  deep.axes[0] = -3;
+  const Array x = full_range(DType::s8, {2, 3, 4}, 1);
+  expect_same_elements(OpId::q_reduce, plane, {x}, deep, {x.reshaped({1, 2, 1, 1, 1, 3, 4, 1})});
 }
 
 }  // namespace mote::optest

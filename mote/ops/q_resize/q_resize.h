@@ -20,6 +20,7 @@ inline constexpr OpInfo kInfo =
     OpInfo("Resizes the two spatial dimensions of a quantized tensor (N, H, W, C) with TFLite's arithmetic; scale and zero point stay.")
         .signature("x -> y")
         .types(mask_of_list(Types{}))
+        .ranks(4, 4)
         .flags(kIntegerExact);
 inline constexpr auto kAttrs =
     std::make_tuple(attr("height", &Attrs::height, "rows of the output"), attr("width", &Attrs::width, "columns of the output"),

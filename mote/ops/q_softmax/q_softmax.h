@@ -18,6 +18,7 @@ inline constexpr OpInfo kInfo = OpInfo(
                                     .signature("x, exp_table?, reciprocal_table? -> y")
                                     .inputs(1, 3)
                                     .types(mask_of_list(Types{}))
+                                    .ranks(1, kMaxRank)
                                     .flags(kIntegerExact);
 inline constexpr auto kAttrs = std::make_tuple(
     attr("to", &Attrs::to, "element type of the output: that of x (0), or for 8-bit x any of s8, u8, s16 (the least value stands for 0)"),

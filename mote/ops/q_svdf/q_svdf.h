@@ -21,6 +21,7 @@ inline constexpr OpInfo kInfo =
         .inputs(4, 5)
         .outputs(2)
         .types(mask_of_list(Types{}), 1)
+        .ranks(2, 2)
         .flags(kStateUpdate | kIntegerExact);
 inline constexpr auto kAttrs =
     std::make_tuple(attr("rank", &Attrs::rank, "filters per unit"), attr("input_zero", &Attrs::input_zero, "zero point of x"),

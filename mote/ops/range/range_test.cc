@@ -1,6 +1,6 @@
 #include "mote/ops/range/range.h"
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 namespace range_case {
@@ -52,6 +52,13 @@ TEST(OpRange, LeavesTheSizeOpenAndRefuses) {
   EXPECT_EQ(refusal(OpId::range, NoAttrs{}, {one, one, Array::scalar(DType::s32, 1)}), Why::kDTypeMismatch);
   EXPECT_EQ(refusal(OpId::range, NoAttrs{}, {one, sample(DType::f32, {2}, 1), one}), Why::kDimMismatch);
   EXPECT_EQ(refusal(OpId::range, NoAttrs{}, {Array::scalar(DType::boolean, 1), one, one}), Why::kDType);
+}
+
+TEST(OpRange, OneElementOfAnyRank) {
+  const Shape one(8, 1);
+  const Array start = Array::scalar(DType::s32, 2), limit = Array::scalar(DType::s32, 9), step = Array::scalar(DType::s32, 3);
+  expect_same_elements(OpId::range, NoAttrs{}, {start, limit, step}, NoAttrs{},
+                       {start.reshaped(one), limit.reshaped(one), step.reshaped(one)});
 }
 
 }  // namespace mote::optest

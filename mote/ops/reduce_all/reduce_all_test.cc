@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "mote/ops/common/reduce_cases.h"
+#include "mote/ops/testing/reduce_cases.h"
 
 namespace mote::optest {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mote/ops/common/reduce_cases.h"
+#include "mote/ops/testing/reduce_cases.h"
 
 namespace mote::optest {
 

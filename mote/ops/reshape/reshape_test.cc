@@ -1,6 +1,6 @@
 #include "mote/ops/reshape/reshape.h"
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 
@@ -20,7 +20,8 @@ TEST(OpReshape, KeepsElementsInOrder) {
                         {{0, 3}, {{3, 0}, 2, 1}, {3, 0}},
                         {{0, 3}, {{0, 3, 1}, 3, 0}, {0, 3, 1}},
                         {{2, 0}, {{-1, 5}, 2, 0}, {0, 5}},
-                        {{4, 3}, {{1, 2, 1, 2, 1, 3, 1, 1}, 8, 0}, {1, 2, 1, 2, 1, 3, 1, 1}}};
+                        {{4, 3}, {{1, 2, 1, 2, 1, 3, 1, 1}, 8, 0}, {1, 2, 1, 2, 1, 3, 1, 1}},
+                        {{1, 2, 1, 2, 1, 3, 1, 1}, {{3, -1}, 2, 0}, {3, 4}}};
   for (DType type : all_types()) {
     for (const Case& k : cases) {
       const Array x = sample(type, k.from, 5);

@@ -1,5 +1,6 @@
 #include "mote/ops/resize/resize.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "mote/ops/common/number.h"
@@ -19,6 +20,21 @@ template <class T, class S>
 T rounded(S v) noexcept {
   if constexpr (std::is_integral_v<T>) return detail::real_to_int<T>(std::nearbyint(static_cast<double>(v)));
   else return static_cast<T>(v);
+}
+
+// Scales and crop that come as inputs take the attributes' place.
+Status read_inputs(const OpContext& c, Attrs* a) noexcept {
+  const int spatial = c.input(0).rank() - 2;
+  for (int i = 0; i < spatial; ++i) {
+    if (c.has_input(2)) a->scales[i] = c.input(2).as<const float>()[i];
+    if (c.has_input(3)) {
+      a->roi_start[i] = c.input(3).as<const float>()[i];
+      a->roi_end[i] = c.input(3).as<const float>()[spatial + i];
+    }
+    if (!(a->scales[i] >= 0) || !std::isfinite(a->scales[i]) || !std::isfinite(a->roi_start[i]) || !std::isfinite(a->roi_end[i]))
+      return {Status::kInvalidArgument, Why::kValue};
+  }
+  return Status::kOk;
 }
 
 template <class T>
@@ -58,7 +74,8 @@ struct Resize {
   }
 
   static Status run(const OpContext& c) noexcept {
-    const Attrs& a = c.attrs<Attrs>();
+    Attrs a = c.attrs<Attrs>();
+    MOTE_TRY(read_inputs(c, &a));
     const Tensor &x = c.input(0), &y = c.output(0);
     const int spatial = x.rank() - 2, lead = 3 - spatial;
     if (y.count() == 0) return Status::kOk;

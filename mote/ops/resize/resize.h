@@ -36,9 +36,10 @@ using Types = NumberTypes;
 Scratch scratch(const OpContext& c) noexcept;
 inline constexpr OpInfo kInfo =
     OpInfo("Resizes the spatial dimensions by interpolation; integers are rounded to nearest, ties to even, and saturate.")
-        .signature("x, sizes? -> y")
-        .inputs(1, 2)
+        .signature("x, sizes?, scales?, roi? -> y")
+        .inputs(1, 4)
         .types(mask_of_list(Types{}))
+        .ranks(3, 5)
         .scratch(&scratch)
         .onnx("Resize, Upsample");
 inline constexpr auto kAttrs = std::make_tuple(
@@ -52,10 +53,12 @@ inline constexpr auto kAttrs = std::make_tuple(
          "0: the edge is repeated outside, 1: weights outside count 0, the others are scaled to sum 1"),
     attr("cubic_a", &Attrs::cubic_a, "parameter of the cubic kernel"),
     attr("extrapolation", &Attrs::extrapolation, "value of places outside the input, for coordinates 6"),
-    attr("sizes", &Attrs::sizes, "size of each spatial dimension of y; 0: floor(in * scale). Input `sizes` goes before"),
+    attr("sizes", &Attrs::sizes, "size of each spatial dimension of y; 0: floor(in * scale). Inputs `sizes` and `scales` go before"),
     attr("scales", &Attrs::scales,
-         "scale of each spatial dimension in the coordinates, where places are divided by it; 0: places are multiplied by in / out"),
-    attr("roi_start", &Attrs::roi_start, "start of the crop in each spatial dimension, 0 to 1 spans the input"),
+         "scale of each spatial dimension in the coordinates, where places are divided by it; 0: places are multiplied by in / out. Input "
+         "`scales` goes before"),
+    attr("roi_start", &Attrs::roi_start,
+         "start of the crop in each spatial dimension, 0 to 1 spans the input; input `roi` (starts, then ends) goes before"),
     attr("roi_end", &Attrs::roi_end, "end of the crop in each spatial dimension"));
 
 inline Status check_attrs(const Attrs& a, const InferContext& c, int spatial) noexcept {
@@ -73,7 +76,13 @@ inline Status check_attrs(const Attrs& a, const InferContext& c, int spatial) no
   return Status::kOk;
 }
 
-// x (N, 1 to 3 spatial dimensions, C).
+// floor(in * scale), or -1 when that is no size.
+inline int64_t scaled_size(int32_t in, float scale) noexcept {
+  const double size = std::floor(static_cast<double>(in) * static_cast<double>(scale));
+  return scale > 0 && size < 2147483648.0 ? static_cast<int64_t>(size) : -1;
+}
+
+// x (N, 1 to 3 spatial dimensions, C), sizes and scales one per spatial dimension, roi two.
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, kInfo.types_));
   const TensorDesc& x = c.in(0);
@@ -84,16 +93,21 @@ inline Status infer(const Attrs& a, const InferContext& c) noexcept {
     MOTE_TRY(c.require(1, kIndex));
     MOTE_TRY(require_dims(c, 1, {spatial}));
   }
+  for (int i = 2; i < 4; ++i) {
+    if (!c.has(i)) continue;
+    MOTE_TRY(c.require(i, mask_of(DType::f32)));
+    MOTE_TRY(require_dims(c, i, {(i - 1) * spatial}));
+  }
   int32_t dims[5] = {x.dims[0]};
   dims[x.rank - 1] = x.dims[x.rank - 1];
   for (int i = 0; i < spatial; ++i) {
     int64_t size = a.sizes[i];
     if (c.has(1)) size = c.known(1) ? c.value(1, i) : kDimUnknown;
-    else if (size == 0 && a.scales[i] == 0) return c.reject(Why::kAttribute, 1, 0);
-    else if (size == 0) {
-      const double scaled = std::floor(static_cast<double>(x.dims[1 + i]) * static_cast<double>(a.scales[i]));
-      if (!(scaled < 2147483648.0)) return c.reject(Why::kShapeOverflow, kMaxTensorBytes);
-      size = static_cast<int64_t>(scaled);
+    else if (c.has(2) || size == 0) {
+      if (!c.has(2) && a.scales[i] == 0) return c.reject(Why::kAttribute, 1, 0);
+      const bool open = c.has(2) && !c.known(2);
+      size = open ? kDimUnknown : scaled_size(x.dims[1 + i], c.has(2) ? c.op().input(2).as<const float>()[i] : a.scales[i]);
+      if (!open && size < 0) return c.reject(Why::kShapeOverflow, kMaxTensorBytes);
     }
     if (c.known(1) && size < 0) return c.reject(Why::kNegativeDim, 0, size);
     if (size > 0 && x.dims[1 + i] == 0) return c.reject(Why::kDimMismatch, 0, size);

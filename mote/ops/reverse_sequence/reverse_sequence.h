@@ -15,6 +15,7 @@ inline constexpr OpInfo kInfo =
         .signature("x, lengths -> y")
         .inputs(2)
         .types(mask_of_list(Types{}))
+        .ranks(2, kMaxRank)
         .flags(kIntegerExact)
         .onnx("ReverseSequence");
 inline constexpr auto kAttrs =

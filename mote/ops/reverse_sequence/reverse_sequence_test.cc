@@ -1,6 +1,6 @@
 #include "mote/ops/reverse_sequence/reverse_sequence.h"
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 
@@ -35,6 +35,12 @@ TEST(OpReverseSequence, Refuses) {
   EXPECT_EQ(refusal(OpId::reverse_sequence, ReverseSequenceAttrs{1, -1}, {x, s64({1, 1})}), Why::kAxis);
   EXPECT_EQ(refusal(OpId::reverse_sequence, ReverseSequenceAttrs{2, 0}, {x, s64({1, 1})}), Why::kAxis);
   EXPECT_EQ(refusal(OpId::reverse_sequence, ReverseSequenceAttrs{}, {x, x}), Why::kDType);
+}
+
+TEST(OpReverseSequence, RankEight) {
+  const Array x = sample(DType::s8, {4, 3, 2}, 3), lengths = s64({1, 4, 2});
+  expect_same_elements(OpId::reverse_sequence, ReverseSequenceAttrs{1, 0}, {x, lengths}, ReverseSequenceAttrs{4, 1},
+                       {x.reshaped({1, 4, 1, 1, 3, 1, 2, 1}), lengths});
 }
 
 }  // namespace mote::optest

@@ -21,6 +21,7 @@ inline constexpr OpInfo kInfo = OpInfo("Pools boxes of a feature map to one size
                                     .signature("x, boxes, batch_indices -> y")
                                     .inputs(3)
                                     .types(mask_of_list(Types{}))
+                                    .ranks(4, 4)
                                     .onnx("RoiAlign");
 inline constexpr auto kAttrs =
     std::make_tuple(attr("out_height", &Attrs::out_height, "rows of bins"), attr("out_width", &Attrs::out_width, "columns of bins"),

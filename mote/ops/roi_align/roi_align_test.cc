@@ -1,6 +1,6 @@
 #include "mote/ops/roi_align/roi_align.h"
 
-#include "mote/ops/common/nn_test_pattern.h"
+#include "mote/ops/testing/nn_test_pattern.h"
 
 namespace mote::optest {
 namespace roi_align_case {

@@ -14,6 +14,7 @@ inline constexpr OpInfo kInfo = OpInfo("Rotates pairs of features by an angle th
                                     .signature("x, cos, sin, positions? -> y")
                                     .inputs(3, 4)
                                     .types(mask_of_list(Types{}))
+                                    .ranks(4, 4)
                                     .onnx("RotaryEmbedding");
 inline constexpr auto kAttrs =
     std::make_tuple(attr("interleaved", &Attrs::interleaved, "0: feature i pairs with i + R/2; 1: 2i pairs with 2i + 1"),

@@ -1,6 +1,6 @@
 #include "mote/ops/rotary_embedding/rotary_embedding.h"
 
-#include "mote/ops/common/nn_test_pattern.h"
+#include "mote/ops/testing/nn_test_pattern.h"
 
 namespace mote::optest {
 

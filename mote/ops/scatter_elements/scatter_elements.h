@@ -13,6 +13,7 @@ inline constexpr OpInfo kInfo = OpInfo("Puts updates into a copy of x, one eleme
                                     .signature("x, indices, updates -> y")
                                     .inputs(3)
                                     .types(mask_of_list(Types{}))
+                                    .ranks(1, kMaxRank)
                                     .flags(kStateUpdate)
                                     .aten("aten::scatter.src_out")
                                     .onnx("ScatterElements, Scatter");

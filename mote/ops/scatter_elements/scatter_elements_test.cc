@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 
@@ -78,6 +78,14 @@ TEST(OpScatterElements, Refuses) {
   EXPECT_EQ(refusal(OpId::scatter_elements, ScatterElementsAttrs{}, {x, Array(DType::s64, {2, 1}), u}), Why::kDimMismatch);
   EXPECT_EQ(refusal(OpId::scatter_elements, ScatterElementsAttrs{}, {x, i, Array(DType::s32, {1, 1})}), Why::kDTypeMismatch);
   EXPECT_EQ(refusal(OpId::scatter_elements, ScatterElementsAttrs{}, {x, u, u}), Why::kDType);
+}
+
+TEST(OpScatterElements, RankEight) {
+  const Array x = sample(DType::s32, {4, 3}, 1), indices = Array::of<int64_t>({2, 3}, {0, 3, 1, 2, 0, 3}),
+              updates = sample(DType::s32, {2, 3}, 2);
+  expect_same_elements(
+      OpId::scatter_elements, ScatterElementsAttrs{0, 1}, {x, indices, updates}, ScatterElementsAttrs{-4, 1},
+      {x.reshaped({1, 1, 1, 1, 4, 1, 3, 1}), indices.reshaped({1, 1, 1, 1, 2, 1, 3, 1}), updates.reshaped({1, 1, 1, 1, 2, 1, 3, 1})});
 }
 
 }  // namespace mote::optest

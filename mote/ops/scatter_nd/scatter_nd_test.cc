@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 
@@ -75,6 +75,18 @@ TEST(OpScatterNd, Refuses) {
   EXPECT_EQ(refusal(OpId::scatter_nd, ScatterNdAttrs{}, {x, i, Array(DType::f32, {2, 2})}), Why::kDimMismatch);
   EXPECT_EQ(refusal(OpId::scatter_nd, ScatterNdAttrs{}, {x, i, Array(DType::s32, {1, 2})}), Why::kDTypeMismatch);
   EXPECT_EQ(refusal(OpId::scatter_nd, ScatterNdAttrs{}, {x, u, u}), Why::kDType);
+}
+
+TEST(OpScatterNd, ScalarsAndRankEight) {
+  const auto r =
+      run(OpId::scatter_nd, ScatterNdAttrs{1}, {Array::scalar(DType::s16, 7), Array(DType::s64, {2, 0}), Array::of<int16_t>({2}, {3, 4})});
+  ASSERT_TRUE(r.ok()) << r.message();
+  expect_shape(r.outputs[0], {});
+  expect_values(r.outputs[0], {14});
+  const Array x = sample(DType::f32, {4, 3}, 1), updates = sample(DType::f32, {2}, 2);
+  expect_same_elements(
+      OpId::scatter_nd, ScatterNdAttrs{}, {x, Array::of<int64_t>({2, 2}, {1, 2, 3, 0}), updates}, ScatterNdAttrs{},
+      {x.reshaped({1, 4, 1, 1, 1, 3, 1, 1}), Array::of<int64_t>({2, 8}, {0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0}), updates});
 }
 
 }  // namespace mote::optest

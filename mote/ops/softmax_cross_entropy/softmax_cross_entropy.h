@@ -12,6 +12,7 @@ inline constexpr OpInfo kInfo =
         .inputs(2, 3)
         .outputs(1, 2)
         .types(mask_of_list(Types{}))
+        .ranks(2, kMaxRank)
         .onnx("SoftmaxCrossEntropyLoss");
 inline constexpr auto kAttrs = kClassLossAttrs;
 

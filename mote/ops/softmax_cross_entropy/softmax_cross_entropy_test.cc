@@ -1,6 +1,6 @@
 #include "mote/ops/softmax_cross_entropy/softmax_cross_entropy.h"
 
-#include "mote/ops/common/nn_test_pattern.h"
+#include "mote/ops/testing/nn_test_pattern.h"
 
 namespace mote::optest {
 

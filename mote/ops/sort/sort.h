@@ -12,7 +12,7 @@ struct Attrs {
 using Types = AllTypes;
 Scratch scratch(const OpContext& c) noexcept;
 inline constexpr OpInfo kInfo = OpInfo("Sorts along one axis; equal elements keep their order, and NaN is the largest.")
-                                    .signature("x -> values, indices?")
+                                    .signature("x -> values?, indices?")
                                     .outputs(1, 2)
                                     .types(mask_of_list(Types{}))
                                     .flags(kIntegerExact)

@@ -1,6 +1,6 @@
 #include "mote/ops/sort/sort.h"
 
-#include "mote/ops/common/sort_cases.h"
+#include "mote/ops/testing/sort_cases.h"
 
 namespace mote::optest {
 

@@ -16,6 +16,7 @@ inline constexpr OpInfo kInfo =
     OpInfo("Pads the spatial axes and deals each block of positions out to the batch: (N, spatial..., C) to (blocks*N, smaller..., C).")
         .signature("x -> y")
         .types(mask_of_list(Types{}))
+        .ranks(1, kMaxRank)
         .flags(kIntegerExact);
 inline constexpr auto kAttrs = std::make_tuple(attr("block", &Attrs::block, "block size of axis 1, 2, ..."),
                                                attr("begin", &Attrs::begin, "positions added before axis 1, 2, ..."),

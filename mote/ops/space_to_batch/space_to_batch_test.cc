@@ -1,6 +1,6 @@
 #include "mote/ops/space_to_batch/space_to_batch.h"
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 
@@ -36,6 +36,13 @@ TEST(OpSpaceToBatch, Refuses) {
   EXPECT_EQ(refusal(OpId::space_to_batch, SpaceToBatchAttrs{{}, {}, {}, 3, 0}, {x}), Why::kAttribute);
   EXPECT_EQ(refusal(OpId::space_to_batch, SpaceToBatchAttrs{{}, {}, {}, -1, 0}, {x}), Why::kAttribute);
   EXPECT_EQ(refusal(OpId::space_to_batch, SpaceToBatchAttrs{}, {Array::scalar(DType::f32, 1)}), Why::kRank);
+}
+
+TEST(OpSpaceToBatch, LeastAndGreatestRank) {
+  const Array line = sample(DType::s8, {4}, 1), x = sample(DType::s16, {2, 4, 3}, 2);
+  EXPECT_EQ(run(OpId::space_to_batch, SpaceToBatchAttrs{}, {line}).outputs[0].bytes(), line.bytes());
+  expect_same_elements(OpId::space_to_batch, SpaceToBatchAttrs{{2}, {1}, {1}, 1, 5}, {x},
+                       SpaceToBatchAttrs{{1, 2, 1}, {0, 1, 0}, {0, 1, 0}, 3, 5}, {x.reshaped({2, 1, 4, 1, 1, 3, 1, 1})});
 }
 
 }  // namespace mote::optest

@@ -12,6 +12,7 @@ using Types = AllTypes;
 inline constexpr OpInfo kInfo = OpInfo("Gathers blocks of pixels into channels: (N, H*b, W*b, C) to (N, H, W, b*b*C).")
                                     .signature("x -> y")
                                     .types(mask_of_list(Types{}))
+                                    .ranks(4, 4)
                                     .flags(kIntegerExact)
                                     .onnx("SpaceToDepth");
 inline constexpr auto kAttrs =

@@ -10,10 +10,11 @@ struct Attrs {
 };
 using Types = AllTypes;
 inline constexpr OpInfo kInfo = OpInfo("Cuts a tensor along one axis, into equal parts (the last may be smaller) or parts of given sizes.")
-                                    .signature("x, sizes? -> y...")
+                                    .signature("x, sizes? -> y?...")
                                     .inputs(1, 2)
                                     .outputs(1, kVariadic)
                                     .types(mask_of_list(Types{}))
+                                    .ranks(1, kMaxRank)
                                     .flags(kIntegerExact)
                                     .onnx("Split");
 inline constexpr auto kAttrs = std::make_tuple(attr("axis", &Attrs::axis, "axis to cut along; negative counts from the end"));

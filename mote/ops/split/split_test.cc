@@ -1,6 +1,6 @@
 #include "mote/ops/split/split.h"
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 namespace split_case {
@@ -35,6 +35,9 @@ TEST(OpSplit, GivesEqualPartsOrTheSizesAsked) {
   }
   const Array empty(DType::f32, {0, 2});
   split_case::expect_parts(run(OpId::split, ops::split::Attrs{0}, {empty}, 2), empty, 0, {0, 0});
+  const Array line = sample(DType::s8, {7}, 3), deep = sample(DType::f32, {1, 2, 1, 2, 1, 5, 1, 2}, 4);
+  split_case::expect_parts(run(OpId::split, ops::split::Attrs{0}, {line}, 2), line, 0, {4, 3});
+  split_case::expect_parts(run(OpId::split, ops::split::Attrs{-3}, {deep}, 2), deep, 5, {3, 2});
 }
 
 TEST(OpSplit, LeavesSizesOpenWhileTheyAreUnknown) {

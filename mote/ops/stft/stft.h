@@ -17,6 +17,7 @@ inline constexpr OpInfo kInfo = OpInfo("Takes the discrete Fourier transform of 
                                     .signature("signal, window? -> y")
                                     .inputs(1, 2)
                                     .types(mask_of_list(Types{}))
+                                    .ranks(2, 3)
                                     .scratch(&scratch)
                                     .onnx("STFT");
 inline constexpr auto kAttrs = std::make_tuple(

@@ -2,7 +2,7 @@
 
 #include <complex>
 
-#include "mote/ops/common/nn_test_pattern.h"
+#include "mote/ops/testing/nn_test_pattern.h"
 
 namespace mote::optest {
 

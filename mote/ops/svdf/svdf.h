@@ -19,6 +19,7 @@ inline constexpr OpInfo kInfo =
         .inputs(4, 5)
         .outputs(2)
         .types(mask_of_list(Types{}))
+        .ranks(2, 2)
         .flags(kStateUpdate);
 inline constexpr auto kAttrs =
     std::tuple_cat(std::make_tuple(attr("rank", &Attrs::rank, "filters that make one unit")), activation_fields<Attrs>());

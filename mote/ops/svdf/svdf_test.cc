@@ -1,6 +1,6 @@
 #include "mote/ops/svdf/svdf.h"
 
-#include "mote/ops/common/nn_test_pattern.h"
+#include "mote/ops/testing/nn_test_pattern.h"
 
 namespace mote::optest {
 

@@ -151,9 +151,16 @@ const OpDef* find_def(OpId op) {
 
 bool same_bytes(const Array& a, const Array& b) { return a.shape() == b.shape() && a.bytes() == b.bytes(); }
 
-// One execution; `gaps` lays rows apart, `in_place` puts output 0 on input 0.
+struct Variant {
+  bool gaps = false;      // rows lie apart
+  bool in_place = false;  // output 0 lies on input 0
+  uint32_t without = 0;   // outputs that are absent, as bits
+  bool has(int output) const { return (without >> output & 1) == 0; }
+};
+
 RunResult execute(const OpDef& def, const void* attrs, size_t attrs_bytes, const std::vector<Array>& inputs, const RunOptions& options,
-                  bool gaps, bool in_place) {
+                  const Variant& variant) {
+  const bool gaps = variant.gaps, in_place = variant.in_place;
   RunResult result;
   std::vector<uint32_t> attr_words((attrs_bytes + 3) / 4 + 1);
   std::memcpy(attr_words.data(), attrs, attrs_bytes);
@@ -170,7 +177,7 @@ RunResult execute(const OpDef& def, const void* attrs, size_t attrs_bytes, const
   }
   for (int o = 0; o < options.outputs; ++o) {
     const size_t at = inputs.size() + static_cast<size_t>(o);
-    operands.push_back(static_cast<int32_t>(at));
+    operands.push_back(variant.has(o) ? static_cast<int32_t>(at) : -1);
     tensors[at] = {&buffers[at].desc, nullptr};
   }
   OpContext c;
@@ -233,6 +240,11 @@ RunResult execute(const OpDef& def, const void* attrs, size_t attrs_bytes, const
       result.outputs.push_back(b.read());
       continue;
     }
+    if (!variant.has(o)) {
+      EXPECT_TRUE(buffers[at].untouched()) << def.name << " wrote to output " << o << ", which is absent";
+      result.outputs.emplace_back();
+      continue;
+    }
     result.outputs.push_back(buffers[at].read());
     EXPECT_TRUE(options.rows.all() ? buffers[at].untouched() : true)
         << def.name << " wrote outside its output " << o << (gaps ? " (with gaps)" : "");
@@ -243,6 +255,26 @@ RunResult execute(const OpDef& def, const void* attrs, size_t attrs_bytes, const
     EXPECT_TRUE(same_bytes(buffers[i].read(), inputs[i])) << def.name << " changed its input " << i;
   }
   return result;
+}
+
+// Each optional output is left out, alone and with all the others; those that stay must not change.
+void check_absent_outputs(const OpDef& def, const void* attrs, size_t attrs_bytes, const std::vector<Array>& inputs,
+                          const RunOptions& options, const RunResult& all) {
+  uint32_t optional = 0;
+  for (int o = 0; o < options.outputs; ++o)
+    if ((def.optional_out & operand_bit(static_cast<uint32_t>(o))) != 0) optional |= 1u << o;
+  for (int o = 0; options.outputs > 1 && o < options.outputs; ++o) {
+    for (uint32_t without : {optional & 1u << o, optional & ~(1u << o)}) {
+      if (without == 0) continue;
+      Variant variant;
+      variant.without = without;
+      const RunResult some = execute(def, attrs, attrs_bytes, inputs, options, variant);
+      EXPECT_TRUE(some.ok()) << def.name << " fails when an optional output is absent: " << some.message();
+      for (int k = 0; some.ok() && k < options.outputs; ++k)
+        EXPECT_TRUE(!variant.has(k) || same_bytes(all.outputs[static_cast<size_t>(k)], some.outputs[static_cast<size_t>(k)]))
+            << def.name << ": output " << k << " differs when others are absent";
+    }
+  }
 }
 
 }  // namespace
@@ -298,6 +330,13 @@ Array Array::packed(Layout layout) const {
   return p;
 }
 
+Array Array::reshaped(Shape shape) const {
+  Array r = *this;
+  EXPECT_EQ(count(), count_of(shape)) << "a test gave a shape with another number of elements";
+  r.shape_ = std::move(shape);
+  return r;
+}
+
 double Array::get(int64_t flat) const { return load_element(dtype_, bytes_.data(), flat); }
 void Array::set(int64_t flat, double value) { store_element(dtype_, bytes_.data(), flat, value); }
 
@@ -318,18 +357,45 @@ RunResult run_bytes(OpId op, const void* attrs, size_t attrs_bytes, const std::v
     ADD_FAILURE() << "operator " << static_cast<int>(op) << " is not in this build";
     return {Status::kUnsupported, {}, {}};
   }
-  RunResult dense = execute(*def, attrs, attrs_bytes, inputs, options, false, false);
+  RunResult dense = execute(*def, attrs, attrs_bytes, inputs, options, {});
   if (!dense.ok()) return dense;
-  ledger_add(op, inputs, dense.outputs);
-  const RunResult gaps = execute(*def, attrs, attrs_bytes, inputs, options, true, false);
+  ledger_add(op, attrs, attrs_bytes, inputs, dense.outputs);
+  const RunResult gaps = execute(*def, attrs, attrs_bytes, inputs, options, {true, false, 0});
   EXPECT_TRUE(gaps.ok()) << def->name << " fails on tensors with gaps between rows: " << gaps.message();
   for (size_t o = 0; gaps.ok() && o < dense.outputs.size(); ++o)
     EXPECT_TRUE(same_bytes(dense.outputs[o], gaps.outputs[o])) << def->name << ": output " << o << " differs when rows lie apart";
+  check_absent_outputs(*def, attrs, attrs_bytes, inputs, options, dense);
   if (options.in_place) {
-    const RunResult over = execute(*def, attrs, attrs_bytes, inputs, options, false, true);
+    const RunResult over = execute(*def, attrs, attrs_bytes, inputs, options, {false, true, 0});
     EXPECT_TRUE(over.ok() && same_bytes(dense.outputs[0], over.outputs[0])) << def->name << ": result differs in place";
   }
   return dense;
+}
+
+Status infer_bytes(OpId op, const void* attrs, const std::vector<Array>& inputs, const std::vector<size_t>& hidden,
+                   std::vector<TensorType>* outputs) {
+  std::vector<TensorDesc> descs(inputs.size());
+  std::vector<Tensor> tensors(inputs.size());
+  std::vector<int32_t> operands;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    operands.push_back(inputs[i].present() ? static_cast<int32_t>(i) : -1);
+    descs[i].dtype = inputs[i].dtype();
+    descs[i].layout = inputs[i].layout();
+    descs[i].rank = static_cast<uint8_t>(inputs[i].shape().size());
+    std::copy(inputs[i].shape().begin(), inputs[i].shape().end(), descs[i].dims);
+    if (descs[i].layout == Layout::kPlain) set_dense_strides(descs[i]);
+    tensors[i] = {&descs[i], const_cast<uint8_t*>(inputs[i].bytes().data())};
+  }
+  for (size_t i : hidden) tensors[i].data = nullptr;
+  operands.resize(inputs.size() + outputs->size(), -1);
+  OpContext c;
+  c.tensors = tensors.data();
+  c.operands = operands.data();
+  c.attr_bytes = attrs;
+  c.input_count = static_cast<uint16_t>(inputs.size());
+  c.output_count = static_cast<uint16_t>(outputs->size());
+  const OpDef* def = find_def(op);
+  return def != nullptr ? def->infer(InferContext(c, outputs->data(), nullptr)) : Status(Status::kUnsupported);
 }
 
 double tolerance_of(DType type) {

@@ -3,7 +3,8 @@
 // Runs one operator the way the runtime does, and compares it with an oracle.
 //
 // run() infers the outputs, allocates them between guard bytes, runs the kernel on dense tensors, and again with gaps between the
-// rows of every input and output of rank 2 or more; the results must agree and nothing outside the tensors may change.
+// rows of every input and output of rank 2 or more, and again without the optional outputs; the results must agree and nothing
+// outside the tensors may change.
 // Each run is entered into a ledger, from which the coverage check at the end of the test program tells what was never tried.
 
 #include <gtest/gtest.h>
@@ -43,6 +44,9 @@ class Array {
   static Array none() { return {}; }
   // The same values under a packed layout (weights); dimension 0 is N, the others are K.
   Array packed(Layout layout) const;
+
+  // The same elements, in order, under another shape.
+  Array reshaped(Shape shape) const;
 
   bool present() const { return dtype_ != DType::kNone; }
   DType dtype() const { return dtype_; }
@@ -92,6 +96,21 @@ RunResult run(OpId op, const A& attrs, const std::vector<Array>& inputs, int out
   options.outputs = outputs;
   return run_bytes(op, &attrs, attrs_size<A>, inputs, options);
 }
+
+// Runs an operator on elements under two shapes that make no difference to it (dimensions of 1, for instance): the outputs must have
+// the same bytes. For ranks that other tests do not reach.
+template <class A>
+void expect_same_elements(OpId op, const A& attrs, const std::vector<Array>& inputs, const A& other_attrs, const std::vector<Array>& others,
+                          const RunOptions& options = {}, const RunOptions& other_options = {}) {
+  const RunResult a = run(op, attrs, inputs, options), b = run(op, other_attrs, others, other_options);
+  ASSERT_TRUE(a.ok()) << a.message();
+  ASSERT_TRUE(b.ok()) << b.message();
+  for (size_t o = 0; o < a.outputs.size(); ++o) EXPECT_EQ(a.outputs[o].bytes(), b.outputs[o].bytes()) << "output " << o;
+}
+
+// What infer() says of the outputs while the values of the `hidden` inputs cannot be read, as at compile time.
+Status infer_bytes(OpId op, const void* attrs, const std::vector<Array>& inputs, const std::vector<size_t>& hidden,
+                   std::vector<TensorType>* outputs);
 
 // The element types of a list, as values.
 template <class... Ts>

@@ -1,6 +1,6 @@
 #include "mote/ops/tile/tile.h"
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 

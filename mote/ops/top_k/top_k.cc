@@ -9,7 +9,7 @@ namespace mote::ops::top_k {
 namespace {
 
 int32_t kept(const OpContext& c) noexcept {
-  const Tensor& y = c.output(0);
+  const Tensor& y = c.output(c.has_output(0) ? 0 : 1);
   return y.rank() > 0 ? y.dim(checked_axis(c.attrs<Attrs>().axis, y.rank())) : 1;
 }
 

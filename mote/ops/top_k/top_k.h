@@ -15,7 +15,7 @@ using Types = AllTypes;
 Scratch scratch(const OpContext& c) noexcept;
 inline constexpr OpInfo kInfo =
     OpInfo("Finds the k largest or smallest elements along one axis, best first; of equal ones the first, and NaN is the largest.")
-        .signature("x, k? -> values, indices?")
+        .signature("x, k? -> values?, indices?")
         .inputs(1, 2)
         .outputs(1, 2)
         .types(mask_of_list(Types{}))

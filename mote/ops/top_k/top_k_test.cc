@@ -1,6 +1,6 @@
 #include "mote/ops/top_k/top_k.h"
 
-#include "mote/ops/common/sort_cases.h"
+#include "mote/ops/testing/sort_cases.h"
 
 namespace mote::optest {
 
@@ -41,6 +41,13 @@ TEST(OpTopK, LeavesTheSizeOpenAndRefuses) {
   EXPECT_EQ(refusal(OpId::top_k, TopKAttrs{1, 2, 1, 0}, {x}, 2), Why::kAxis);
   EXPECT_EQ(refusal(OpId::top_k, TopKAttrs{}, {x, s64({1, 2})}, 2), Why::kDimMismatch);
   EXPECT_EQ(refusal(OpId::top_k, TopKAttrs{}, {x, x}, 2), Why::kDType);
+}
+
+TEST(OpTopK, RankEight) {
+  const Array x = sample(DType::f32, {2, 5}, 3);
+  RunOptions both;
+  both.outputs = 2;
+  expect_same_elements(OpId::top_k, TopKAttrs{3, -1, 1, 0}, {x}, TopKAttrs{3, 4, 1, 0}, {x.reshaped({1, 2, 1, 1, 5, 1, 1, 1})}, both, both);
 }
 
 }  // namespace mote::optest

@@ -14,6 +14,7 @@ inline constexpr OpInfo kInfo = OpInfo("Keeps the upper or lower triangle of the
                                     .signature("x, k? -> y")
                                     .inputs(1, 2)
                                     .types(mask_of_list(Types{}))
+                                    .ranks(2, kMaxRank)
                                     .flags(kElementwise | kIntegerExact)
                                     .onnx("Trilu");
 inline constexpr auto kAttrs = std::make_tuple(

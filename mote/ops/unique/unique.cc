@@ -44,7 +44,7 @@ void set_s64(const OpContext& c, int output, int32_t at, int64_t value) noexcept
 }
 
 Status run(const OpContext& c) noexcept {
-  const Tensor &x = c.input(0), &y = c.output(0);
+  const Tensor &x = c.input(0), *y = c.has_output(0) ? &c.output(0) : nullptr;
   const Slices slices(c);
   const int32_t n = slices.count();
   if (c.scratch.size < static_cast<size_t>(n) * 12u) return {Status::kOutOfMemory, Why::kScratch};
@@ -62,7 +62,7 @@ Status run(const OpContext& c) noexcept {
     found += again ? 0 : 1;
   }
   const int across = slices.axis() < 0 ? 0 : slices.axis();
-  MOTE_TRY(c.set_output_dim(0, across, found));
+  if (y != nullptr) MOTE_TRY(c.set_output_dim(0, across, found));
   if (c.has_output(1)) MOTE_TRY(c.set_output_dim(1, 0, found));
   if (c.has_output(3)) MOTE_TRY(c.set_output_dim(3, 0, found));
 
@@ -72,8 +72,9 @@ Status run(const OpContext& c) noexcept {
     const int32_t i = sorted ? order[k] : k;
     if (first[i] != i) continue;
     place[i] = at;
-    uint8_t* to = y.at<uint8_t>(at * y.stride(across));
-    copy_grid(dtype_bytes(x.dtype()), slices.rank(), slices.dims(), slices.at(i), x.desc->strides, to, y.desc->strides);
+    if (y != nullptr)
+      copy_grid(dtype_bytes(x.dtype()), slices.rank(), slices.dims(), slices.at(i), x.desc->strides, y->at<uint8_t>(at * y->stride(across)),
+                y->desc->strides);
     set_s64(c, 1, at, i);
     set_s64(c, 3, at, 0);
     ++at;

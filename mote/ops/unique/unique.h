@@ -12,7 +12,7 @@ struct Attrs {
 using Types = AllTypes;
 Scratch scratch(const OpContext& c) noexcept;
 inline constexpr OpInfo kInfo = OpInfo("Lists the different elements, or the different slices along an axis; all NaN count as equal.")
-                                    .signature("x -> y, indices?, inverse?, counts?")
+                                    .signature("x -> y?, indices?, inverse?, counts?")
                                     .outputs(1, 4)
                                     .types(mask_of_list(Types{}))
                                     .flags(kDataDependent | kIntegerExact)

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 

@@ -1,6 +1,6 @@
 #include "mote/ops/where/where.h"
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 
@@ -48,6 +48,12 @@ TEST(OpWhere, Refuses) {
   EXPECT_EQ(refusal(OpId::where, NoAttrs{}, {x, x, x}), Why::kDType);
   EXPECT_EQ(refusal(OpId::where, NoAttrs{}, {c, x, sample(DType::s32, {2}, 1)}), Why::kDTypeMismatch);
   EXPECT_EQ(refusal(OpId::where, NoAttrs{}, {c, x, sample(DType::f32, {3}, 1)}), Why::kBroadcast);
+}
+
+TEST(OpWhere, RankEight) {
+  const Array a = sample(DType::s16, {2, 3}, 1), b = sample(DType::s16, {3}, 2), condition = Array::of<bool>({2, 1}, {1, 0});
+  expect_same_elements(OpId::where, NoAttrs{}, {condition, a, b}, NoAttrs{},
+                       {condition.reshaped({1, 2, 1, 1, 1, 1, 1, 1}), a.reshaped({1, 2, 1, 1, 1, 3, 1, 1}), b.reshaped({3, 1, 1})});
 }
 
 }  // namespace mote::optest

@@ -23,6 +23,7 @@ inline constexpr OpInfo kInfo = OpInfo("Makes a window function, a sum of cosine
                                     .signature("-> y")
                                     .inputs(0)
                                     .types(mask_of_list(Types{}), kOfOutput)
+                                    .ranks(1, 1)
                                     .onnx("HannWindow, HammingWindow, BlackmanWindow");
 inline constexpr auto kAttrs = std::make_tuple(
     attr("kind", &Attrs::kind, "0 Hann, 1 Hamming (25/46, 21/46, as ONNX has it), 2 Blackman, 3 a0 - a1 cos(t) + a2 cos(2 t)"),

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "mote/ops/common/move_cases.h"
+#include "mote/ops/testing/move_cases.h"
 
 namespace mote::optest {
 

@@ -2,8 +2,8 @@
 
 // For tests: cases that every running total must pass.
 
-#include "mote/ops/common/reduce_cases.h"
 #include "mote/ops/common/scan.h"
+#include "mote/ops/testing/reduce_cases.h"
 
 namespace mote::optest {
 

@@ -28,32 +28,11 @@ struct Inferred {
 };
 template <class A>
 Inferred infer_hidden(OpId op, const A& attrs, const std::vector<Array>& inputs, const std::vector<size_t>& hidden, int outputs = 1) {
-  std::vector<TensorDesc> descs(inputs.size());
-  std::vector<Tensor> tensors(inputs.size());
-  std::vector<int32_t> operands;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    operands.push_back(inputs[i].present() ? static_cast<int32_t>(i) : -1);
-    descs[i].dtype = inputs[i].dtype();
-    descs[i].rank = static_cast<uint8_t>(inputs[i].shape().size());
-    for (size_t k = 0; k < inputs[i].shape().size(); ++k) descs[i].dims[k] = inputs[i].shape()[k];
-    set_dense_strides(descs[i]);
-    tensors[i] = {&descs[i], const_cast<uint8_t*>(inputs[i].bytes().data())};
-  }
-  for (size_t i : hidden) tensors[i].data = nullptr;
-  for (int o = 0; o < outputs; ++o) operands.push_back(-1);
-  OpContext c;
-  c.tensors = tensors.data();
-  c.operands = operands.data();
-  c.attr_bytes = &attrs;
-  c.input_count = static_cast<uint16_t>(inputs.size());
-  c.output_count = static_cast<uint16_t>(outputs);
   Inferred r;
   r.types.resize(static_cast<size_t>(outputs));
-  for (const OpDef& def : builtin_ops())
-    if (def.id == static_cast<uint16_t>(op)) r.status = def.infer(InferContext(c, r.types.data(), nullptr));
+  r.status = infer_bytes(op, &attrs, inputs, hidden, &r.types);
   return r;
 }
-
 // The reason why an operator refuses its inputs, or kNone when it runs.
 template <class A>
 Why refusal(OpId op, const A& attrs, const std::vector<Array>& inputs, int outputs = 1) {

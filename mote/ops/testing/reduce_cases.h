@@ -160,7 +160,12 @@ void check_reduce_refusals(OpId op, A attrs, DType refused, DType result) {
   }
 
   axes = axes_attrs({}, 0);
-  EXPECT_EQ(BareCall(op, &attrs, {2, 1, 3}, {1}).infer_unknown().why(), Why::kNotStatic);
+  EXPECT_EQ(BareCall(op, &attrs, {2, 1, 3}, {4}).infer_unknown().why(), Why::kAxis);
+  BareCall dropped(op, &attrs, {2, 3, 3}, {1});
+  ASSERT_TRUE(dropped.infer_unknown().ok());
+  EXPECT_EQ(Shape(dropped.out.dims, dropped.out.dims + dropped.out.rank), (Shape{kDimUnknown, 3}));
+  EXPECT_TRUE(dropped.run_with(1, result, {2, 3}).ok());
+  EXPECT_EQ(dropped.run_with(0, result, {2, 3}).why(), Why::kDimMismatch);
   axes = axes_attrs({}, 1);
   BareCall call(op, &attrs, {2, 1, 3}, {1});
   ASSERT_TRUE(call.infer_unknown().ok());

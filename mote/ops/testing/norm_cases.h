@@ -2,7 +2,7 @@
 
 // For tests only: statistics of slices in double precision.
 
-#include "mote/ops/common/linear_cases.h"
+#include "mote/ops/testing/linear_cases.h"
 
 namespace mote::optest {
 

@@ -2,7 +2,7 @@
 
 // For tests only: geometries that every pool must get right, and an oracle that lists the elements of a window.
 
-#include "mote/ops/common/linear_cases.h"
+#include "mote/ops/testing/linear_cases.h"
 
 namespace mote::optest {
 

@@ -1,0 +1,51 @@
+#include "tests/fuzz_models/compile_untrusted.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "mote/compiler/driver/compile.h"
+#include "mote/compiler/driver/run.h"
+
+namespace mote::fuzz {
+namespace {
+
+[[noreturn]] void broken(const std::string& why) {
+  std::fprintf(stderr, "compile_untrusted: %s\n", why.c_str());
+  std::abort();
+}
+
+}  // namespace
+
+CompiledModel compile_untrusted(ConstBytes model, bool run) {
+  CompiledModel r;
+  frontends::Source source;
+  const bool tflite = model.size >= 8 && std::memcmp(model.data + 4, "TFL3", 4) == 0;
+  source.path = tflite ? "fuzz.tflite" : "fuzz.onnx";
+  source.bytes = ir::Bytes::copy_of(model.data, model.size);
+  driver::CompileOptions options;
+  options.import.max_trips = 64;
+  options.golden.count = run ? 1 : 0;
+  options.golden.time_ms = 200;
+  options.golden.memory_bytes = 64u << 20;
+  options.golden.macs = 20000000;
+  driver::CompileResult result;
+  ir::Problems problems;
+  options.progress = [&](const std::string& stage, double) { r.imported |= stage == "passes"; };
+  r.compiled = driver::compile(source, options, &result, &problems);
+  if (!r.compiled && problems.empty()) broken("compiling failed and nobody said why");
+  if (!problems.empty()) r.problem = problems[0].where + ": " + problems[0].what;
+  // What a person reads as a defect of ours is one.
+  for (const ir::Problem& p : problems)
+    if (p.advice.find("this is a defect of Mote") != std::string::npos && p.where != "check") broken(p.where + ": " + p.what);
+  if (!r.compiled) return r;
+  r.file_bytes = result.file.size;
+  driver::RunBudget budget;
+  budget.memory_bytes = 256u << 20;
+  driver::HostProgram program;
+  std::string error;
+  if (!program.open(result.file.span(), {}, budget, &error) && error.find("needs") == std::string::npos) broken("the program is refused: " + error);
+  return r;
+}
+
+}  // namespace mote::fuzz

@@ -1,0 +1,131 @@
+// Mutated models through the whole compiler without libFuzzer, in any sanitizer build.
+//   stress_models EXECUTIONS SEED PATH...     PATH: model files, or folders of them (searched through)
+//   stress_models --one N SEED PATH...        execution N alone, and its bytes as stress_models.bin
+// Each execution is told by its number, the seed and the files alone. One that takes more than 10 s is a hang.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tests/fuzz_models/compile_untrusted.h"
+#include "tests/fuzz_models/mutate_model.h"
+
+namespace mote::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostSeedBytes = 400000;
+constexpr unsigned kHangSeconds = 10;
+
+volatile uint64_t current = 0;
+
+// Runs in a signal handler: nothing that allocates.
+void on_signal(int signal) {
+  char text[64];
+  const int n = std::snprintf(text, sizeof text, "stress_models: execution %llu\n", static_cast<unsigned long long>(current));
+  if (write(2, text, static_cast<size_t>(n)) < 0) _exit(3);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+std::vector<fs::path> model_files(int count, char** paths) {
+  std::vector<fs::path> all;
+  const auto add = [&](const fs::path& p) {
+    if ((p.extension() == ".onnx" || p.extension() == ".tflite") && fs::file_size(p) <= kMostSeedBytes) all.push_back(p);
+  };
+  for (int i = 0; i < count; ++i) {
+    if (!fs::is_directory(paths[i])) {
+      add(paths[i]);
+      continue;
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(paths[i]))
+      if (entry.is_regular_file()) add(entry.path());
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+class Stress {
+ public:
+  Stress(std::vector<fs::path> files, uint64_t seed) : files_(std::move(files)), seeds_(files_.size()), seed_(seed) {}
+
+  ModelBytes bytes_of(uint64_t number, Dice& dice) {
+    const size_t which = dice.raw() % files_.size();
+    if (seeds_[which].empty()) {
+      std::ifstream file(files_[which], std::ios::binary);
+      seeds_[which].assign(std::istreambuf_iterator<char>(file), {});
+    }
+    ModelBytes bytes = seeds_[which];
+    if (number >= files_.size()) mutate_model(bytes, dice);
+    return bytes;
+  }
+
+  void one(uint64_t number, bool keep) {
+    Dice dice((seed_ << 40) + number);
+    const ModelBytes bytes = bytes_of(number, dice);
+    if (keep) std::ofstream("stress_models.bin", std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));
+    const auto begin = std::chrono::steady_clock::now();
+    const CompiledModel r = compile_untrusted({bytes.data(), bytes.size()}, dice.chance(10));
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (seconds > slowest_) {
+      slowest_ = seconds;
+      slowest_number_ = number;
+    }
+    ++executions_;
+    imported_ += r.imported;
+    compiled_ += r.compiled;
+    if (keep) std::printf("imported %d compiled %d %.3f s %s\n", r.imported, r.compiled, seconds, r.problem.c_str());
+  }
+
+  void tell() const {
+    std::printf("stress_models: %llu executions, %llu imported, %llu compiled, slowest %.2f s (execution %llu)\n",
+                static_cast<unsigned long long>(executions_), static_cast<unsigned long long>(imported_),
+                static_cast<unsigned long long>(compiled_), slowest_, static_cast<unsigned long long>(slowest_number_));
+    std::fflush(stdout);
+  }
+
+ private:
+  std::vector<fs::path> files_;
+  std::vector<ModelBytes> seeds_;
+  uint64_t seed_, executions_ = 0, imported_ = 0, compiled_ = 0, slowest_number_ = 0;
+  double slowest_ = 0;
+};
+
+}  // namespace
+}  // namespace mote::fuzz
+
+int main(int argc, char** argv) {
+  using namespace mote::fuzz;
+  const bool single = argc > 1 && std::strcmp(argv[1], "--one") == 0;
+  if (single) ++argv, --argc;
+  if (argc < 4) {
+    std::fprintf(stderr, "usage: stress_models EXECUTIONS SEED PATH...\n");
+    return 2;
+  }
+  for (const int signal : {SIGABRT, SIGSEGV, SIGFPE, SIGALRM}) std::signal(signal, on_signal);
+  const uint64_t count = std::strtoull(argv[1], nullptr, 10), seed = std::strtoull(argv[2], nullptr, 10);
+  auto files = model_files(argc - 3, argv + 3);
+  if (files.empty()) {
+    std::fprintf(stderr, "stress_models: no model found\n");
+    return 2;
+  }
+  Stress stress(std::move(files), seed);
+  for (uint64_t i = single ? count : 0; i < count + (single ? 1 : 0); ++i) {
+    current = i;
+    alarm(kHangSeconds);
+    stress.one(i, single);
+    if (i % 10000 == 9999) stress.tell();
+  }
+  alarm(0);
+  stress.tell();
+  return 0;
+}

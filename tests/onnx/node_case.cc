@@ -1,0 +1,132 @@
+#include "tests/onnx/node_case.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "mote/api/mote.hpp"
+#include "mote/compiler/driver/compile.h"
+#include "mote/tools/files.h"
+#include "mote/tools/npy.h"
+
+namespace mote::node_tests {
+namespace {
+
+using tools::NpyArray;
+
+std::string text_of(const std::vector<int64_t>& dims) {
+  std::string s = "(";
+  for (size_t i = 0; i < dims.size(); ++i) s += (i > 0 ? ", " : "") + std::to_string(dims[i]);
+  return s + ")";
+}
+
+template <class T>
+double number_at(const NpyArray& a, size_t i) {
+  T v;
+  std::memcpy(&v, a.data.data() + i * sizeof(T), sizeof(T));
+  return static_cast<double>(static_cast<Compute<T>>(v));
+}
+
+double value_at(const NpyArray& a, size_t i) {
+  switch (a.dtype) {
+    case DType::f32: return number_at<float>(a, i);
+    case DType::f64: return number_at<double>(a, i);
+    case DType::f16: return number_at<f16>(a, i);
+    case DType::bf16: return number_at<bf16>(a, i);
+    case DType::s8: return number_at<int8_t>(a, i);
+    case DType::s16: return number_at<int16_t>(a, i);
+    case DType::u16: return number_at<uint16_t>(a, i);
+    case DType::s32: return number_at<int32_t>(a, i);
+    case DType::u32: return number_at<uint32_t>(a, i);
+    case DType::s64: return number_at<int64_t>(a, i);
+    case DType::u64: return number_at<uint64_t>(a, i);
+    default: return number_at<uint8_t>(a, i);
+  }
+}
+
+// As numpy's assert_allclose, with onnx's wider tolerance for bf16. Empty when close.
+std::string difference(const NpyArray& found, const NpyArray& expected, double rtol, double atol) {
+  if (found.dtype != expected.dtype)
+    return std::string("expected type ") + dtype_name(expected.dtype) + ", found " + dtype_name(found.dtype);
+  if (found.dims != expected.dims) return "expected shape " + text_of(expected.dims) + ", found " + text_of(found.dims);
+  if (found.data == expected.data) return "";
+  if (found.dtype == DType::bf16) rtol = std::max(rtol, 1.0 / 64);
+  const size_t count = expected.data.size() / dtype_bytes(expected.dtype);
+  size_t wrong = 0, first = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const double a = value_at(found, i), b = value_at(expected, i);
+    const bool close = a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= atol + rtol * std::fabs(b);
+    if (!close && wrong++ == 0) first = i;
+  }
+  if (wrong == 0) return "";
+  return std::to_string(wrong) + " of " + std::to_string(count) + " values differ; element " + std::to_string(first) + ": expected " +
+         std::to_string(value_at(expected, first)) + ", found " + std::to_string(value_at(found, first));
+}
+
+bool read_values(const std::string& folder, const char* kind, int count, std::vector<NpyArray>* out) {
+  out->resize(static_cast<size_t>(count));
+  std::string error;
+  for (int i = 0; i < count; ++i)
+    if (!tools::read_npy(folder + "/" + kind + "_" + std::to_string(i) + ".npy", &(*out)[static_cast<size_t>(i)], &error)) return false;
+  return true;
+}
+
+// Feeds the program and returns its outputs. A text when that fails.
+std::string run_program(const emit::FileBytes& file, const std::vector<NpyArray>& inputs, std::vector<NpyArray>* outputs) {
+  auto model = Model::load(file.data(), file.size);
+  if (!model) return "load: " + model.error().message;
+  const auto in = model->inputs(), out = model->outputs();
+  if (in.size() != inputs.size()) return "expected " + std::to_string(inputs.size()) + " inputs, found " + std::to_string(in.size());
+  std::vector<InputView> input_views;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (static_cast<DType>(in[i].dtype) != inputs[i].dtype) return "input " + std::to_string(i) + " has another type than the case gives";
+    InputView view{inputs[i].data.data(), inputs[i].data.size(), {}};
+    if (in[i].dynamic != 0) view.dims.assign(inputs[i].dims.begin(), inputs[i].dims.end());
+    input_views.push_back(std::move(view));
+  }
+  std::vector<OutputView> output_views;
+  outputs->clear();
+  for (const TensorSpec& spec : out) {
+    outputs->push_back({static_cast<DType>(spec.dtype), {}, std::vector<uint8_t>(spec.bytes)});
+    output_views.push_back({nullptr, spec.bytes, {}});
+  }
+  for (size_t i = 0; i < out.size(); ++i) output_views[i].data = (*outputs)[i].data.data();
+  if (const Error error = model->run(input_views, output_views)) return "run: " + error.message + " [" + error.source + "]";
+  for (size_t i = 0; i < out.size(); ++i) {
+    NpyArray& a = (*outputs)[i];
+    size_t bytes = dtype_bytes(a.dtype);
+    for (const int32_t d : output_views[i].dims) bytes *= static_cast<size_t>(d);
+    a.dims.assign(output_views[i].dims.begin(), output_views[i].dims.end());
+    a.data.resize(bytes);
+  }
+  return "";
+}
+
+}  // namespace
+
+Outcome run_case(const std::string& folder, const Case& test) {
+  frontends::Source source;
+  source.path = folder + "/model.onnx";
+  std::vector<uint8_t> bytes;
+  std::string error;
+  if (!tools::read_whole_file(source.path, &bytes, &error)) return {Verdict::kFailed, source.path + ": " + error};
+  source.bytes = ir::Bytes::own(std::move(bytes));
+  driver::CompileOptions options;
+  options.golden.count = 0;
+  driver::CompileResult compiled;
+  ir::Problems problems;
+  if (!driver::compile(source, options, &compiled, &problems)) {
+    if (problems.empty()) return {Verdict::kFailed, "the compiler gave up without a reason"};
+    return {Verdict::kRefused, problems[0].where + ": " + problems[0].what};
+  }
+  std::vector<NpyArray> inputs, expected, found;
+  if (!read_values(folder, "input", test.inputs, &inputs) || !read_values(folder, "output", test.outputs, &expected))
+    return {Verdict::kCompiled, "values that .npy does not hold"};
+  if (const std::string why = run_program(compiled.file, inputs, &found); !why.empty()) return {Verdict::kFailed, why};
+  if (found.size() != expected.size()) return {Verdict::kFailed, "number of outputs"};
+  for (size_t i = 0; i < found.size(); ++i)
+    if (const std::string why = difference(found[i], expected[i], test.rtol, test.atol); !why.empty())
+      return {Verdict::kFailed, "output " + std::to_string(i) + ": " + why};
+  return {Verdict::kPassed, ""};
+}
+
+}  // namespace mote::node_tests
