@@ -36,6 +36,7 @@ template <class A, class T, class W, bool Transposed>
 struct Convolution {
   static Status run(const OpContext& c) noexcept {
     using C = Compute<T>;
+    constexpr int32_t kLanes = 16;
     const A& a = c.attrs<A>();
     const Tensor &x = c.input(0), &w = c.input(1), &y = c.output(0);
     const Weights<W> weights(w);
@@ -48,17 +49,28 @@ struct Convolution {
     while (walk.next()) {
       T* out = y.at<T>(walk.output_offset(*y.desc));
       const T* residual = c.has_input(3) ? c.input(3).at<const T>(walk.output_offset(*c.input(3).desc)) : nullptr;
-      for (int32_t o = 0; o < outputs; ++o) {
-        const int32_t first = o / outputs_per_group * inputs_per_group;
-        C sum = 0;
+      // Several output channels at once: the taps are looked for once for all of them. Each sums in the order of taps and channels.
+      for (int32_t block = 0; block < outputs; block += kLanes) {
+        const int32_t lanes = outputs - block < kLanes ? outputs - block : kLanes;
+        C sum[kLanes] = {};
+        int32_t first[kLanes];
+        for (int32_t l = 0; l < lanes; ++l) first[l] = (block + l) / outputs_per_group * inputs_per_group;
+        const W* panel = a.groups == 1 ? weights.panel(block) : nullptr;
         const auto add_tap = [&](const Tap& t) {
-          const T* in = x.at<const T>(walk.input_offset(*x.desc, t)) + first;
+          const T* in = x.at<const T>(walk.input_offset(*x.desc, t));
+          if constexpr (!std::is_same_v<W, s4>) {
+            if (panel != nullptr) return add_panel_rows(in, panel + t.index * inputs_per_group * kLanes, inputs_per_group, sum);
+          }
           for (int32_t i = 0; i < inputs_per_group; ++i)
-            sum += static_cast<C>(in[i]) * static_cast<C>(weights(o, t.index * inputs_per_group + i));
+            for (int32_t l = 0; l < lanes; ++l)
+              sum[l] += static_cast<C>(in[first[l] + i]) * static_cast<C>(weights(block + l, t.index * inputs_per_group + i));
         };
         if (inputs_per_group > 0) walk.taps(add_tap);
-        if (scales != nullptr) sum *= static_cast<C>(scales[o]);
-        out[o] = finish_sum<T>(a, sum, bias == nullptr ? nullptr : bias + o, residual == nullptr ? nullptr : residual + o);
+        for (int32_t l = 0; l < lanes; ++l) {
+          const int32_t o = block + l;
+          if (scales != nullptr) sum[l] *= static_cast<C>(scales[o]);
+          out[o] = finish_sum<T>(a, sum[l], bias == nullptr ? nullptr : bias + o, residual == nullptr ? nullptr : residual + o);
+        }
       }
     }
     return Status::kOk;

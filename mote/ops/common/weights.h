@@ -22,6 +22,9 @@ class Weights {
     return data_[(group << k_shift_) + uk % (1u << k_shift_)];
   }
 
+  // The panel (K, 16) that holds weights n to n + 15, n a multiple of 16; null in other layouts.
+  const W* panel(int32_t n) const { return desc_.layout == Layout::kPanel16 ? data_ + static_cast<uint32_t>(n) * k_count_ : nullptr; }
+
  private:
   int32_t plain_offset(int32_t n, int32_t k) const {
     int32_t bytes = n * desc_.strides[0];
@@ -54,6 +57,7 @@ class Weights<s4> {
     const uint8_t* group = data_ + panel_offset(desc_.layout, desc_.dtype, un, uk, k_count_);
     return nibble(group[uk % 4], uk % 8 >= 4);
   }
+  const s4* panel(int32_t) const { return nullptr; }
 
  private:
   static int32_t nibble(uint8_t byte, bool high) {
@@ -65,5 +69,15 @@ class Weights<s4> {
   const TensorDesc& desc_;
   uint32_t k_count_ = 1;
 };
+
+// Adds to 16 sums the products of x[0 .. count) with rows of a panel (K, 16). Each sum goes in the order of x.
+template <class C, class T, class W>
+inline void add_panel_rows(const T* x, const W* rows, int32_t count, C* sums) noexcept {
+  C sum[16];
+  for (int l = 0; l < 16; ++l) sum[l] = sums[l];
+  for (int32_t i = 0; i < count; ++i, rows += 16)
+    for (int l = 0; l < 16; ++l) sum[l] += static_cast<C>(x[i]) * static_cast<C>(rows[l]);
+  for (int l = 0; l < 16; ++l) sums[l] = sum[l];
+}
 
 }  // namespace mote::ops

@@ -72,7 +72,18 @@ struct Packed {
     const int32_t k_count = c.input(1).dim(1), a_step = stride_along_k(c);
     const int32_t group = scales != nullptr && attrs.group_size > 0 && attrs.group_size < k_count ? attrs.group_size : k_count;
     const auto beside = [&](const Tensor& t, int32_t n, int32_t g) { return n * t.stride(0) + (t.rank() > 1 ? g * t.stride(1) : 0); };
+    const bool by_panel = group == k_count && zeros == nullptr && a_step == static_cast<int32_t>(sizeof(T)) && weights.panel(0) != nullptr;
+    C block[16];
     each_output<T>(c, [&](const T* row, int32_t, int32_t n) {
+      if constexpr (!std::is_same_v<W, s4>) {
+        if (by_panel) {
+          if (n % 16 == 0) {
+            for (C& b : block) b = 0;
+            add_panel_rows(row, weights.panel(n), k_count, block);
+          }
+          return scales != nullptr ? block[n % 16] * static_cast<C>(*scales->at<const float>(beside(*scales, n, 0))) : block[n % 16];
+        }
+      }
       C sum = 0;
       for (int32_t first = 0, g = 0; first < k_count; first += group, ++g) {
         const int32_t size = k_count - first < group ? k_count - first : group;
