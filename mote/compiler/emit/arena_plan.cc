@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mote/compiler/emit/memory.h"
 #include "mote/format/reader.h"
 
 namespace mote::emit {
@@ -9,86 +10,47 @@ namespace {
 
 constexpr uint64_t kTensorAlignment = 16;
 
-struct Life {
-  uint32_t first = 0xffffffffu, last = 0;
-  bool used() const { return first <= last; }
-  void cover(uint32_t a, uint32_t b) {
-    first = std::min(first, a);
-    last = std::max(last, b);
-  }
-};
-
 int32_t root_of(int32_t tensor, const std::vector<int32_t>& view_of) {
   while (view_of[static_cast<size_t>(tensor)] >= 0) tensor = view_of[static_cast<size_t>(tensor)];
   return tensor;
 }
 
-// The outermost loop or strip around each instruction, as a range of instructions; the instruction itself outside of any.
-std::vector<Life> repeating_ranges(const ProgramRecords& r) {
-  std::vector<Life> ranges(r.instructions.size());
-  uint32_t end = 0, begin = 0;
-  for (uint32_t pc = 0; pc < r.instructions.size(); ++pc) {
-    const Instruction& n = r.instructions[pc];
-    if (pc >= end && (n.op == static_cast<uint16_t>(ControlOp::kLoop) || n.op == static_cast<uint16_t>(ControlOp::kStrip))) {
-      begin = pc;
-      end = pc + 1 + *reinterpret_cast<const uint32_t*>(r.attrs.data() + n.attrs);  // body_count is the first field of both
-    }
-    if (pc < end) ranges[pc].cover(begin, end - 1);
-    else ranges[pc].cover(pc, pc);
-  }
-  return ranges;
-}
-
 std::vector<Life> lifetimes(const ProgramRecords& r, const std::vector<int32_t>& view_of) {
-  std::vector<Life> lives(r.tensors.size());
-  const std::vector<Life> ranges = repeating_ranges(r);
+  LifeScan scan(r.tensors.size());
   for (uint32_t pc = 0; pc < r.instructions.size(); ++pc) {
     const Instruction& n = r.instructions[pc];
+    const bool repeats = n.op == static_cast<uint16_t>(ControlOp::kLoop) || n.op == static_cast<uint16_t>(ControlOp::kStrip);
+    // body_count is the first field of both.
+    if (repeats) scan.repeats(pc, pc + *reinterpret_cast<const uint32_t*>(r.attrs.data() + n.attrs));
     for (uint32_t k = 0; k < uint32_t{n.input_count} + n.output_count; ++k) {
       const int32_t t = r.operands[n.operands + k];
-      if (t >= 0) lives[static_cast<size_t>(root_of(t, view_of))].cover(ranges[pc].first, ranges[pc].last);
+      // Who builds by hand may carry anything from trip to trip: everything counts as read.
+      if (t >= 0) scan.access(static_cast<size_t>(root_of(t, view_of)), pc, true);
     }
   }
-  return lives;
+  return scan.lives();
 }
 
 }  // namespace
 
 void plan_arena(ProgramRecords& r, const std::vector<int32_t>& view_of, const std::vector<uint64_t>& view_offset) {
   const std::vector<Life> lives = lifetimes(r, view_of);
-  struct Placed {
-    uint64_t begin, end;
-    Life life;
-    uint8_t bank;
-  };
-  std::vector<Placed> placed;
-  std::vector<uint32_t> order;
-  for (uint32_t i = 0; i < r.tensors.size(); ++i) {
-    const Storage s = r.tensors[i].storage;
-    if ((s == Storage::kArena || s == Storage::kState) && view_of[i] < 0) order.push_back(i);
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return extent_bytes(r.tensors[a]) > extent_bytes(r.tensors[b]); });
-  for (const uint32_t i : order) {
-    TensorDesc& d = r.tensors[i];
-    Life life = lives[i];
-    if (d.storage == Storage::kState) life.cover(0, 0xfffffffeu);
-    if (!life.used()) life.cover(0, 0);
-    const uint64_t bytes = (extent_bytes(d) + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
-    // The lowest place that is free for the whole lifetime.
-    std::vector<const Placed*> alive;
-    for (const Placed& p : placed)
-      if (p.bank == d.bank && p.life.first <= life.last && life.first <= p.life.last) alive.push_back(&p);
-    std::sort(alive.begin(), alive.end(), [](const Placed* a, const Placed* b) { return a->begin < b->begin; });
-    uint64_t at = 0;
-    for (const Placed* p : alive) {
-      if (at + bytes <= p->begin) break;
-      at = std::max(at, p->end);
+  for (size_t bank = 0; bank < r.banks.size(); ++bank) {
+    std::vector<Block> blocks;
+    std::vector<uint32_t> owners;
+    for (uint32_t i = 0; i < r.tensors.size(); ++i) {
+      const TensorDesc& d = r.tensors[i];
+      if ((d.storage != Storage::kArena && d.storage != Storage::kState) || view_of[i] >= 0 || d.bank != bank) continue;
+      Block b;
+      b.bytes = (extent_bytes(d) + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+      b.life = lives[i];
+      if (d.storage == Storage::kState) b.life.cover(0, 0xfffffffeu);
+      if (!b.life.used()) b.life.cover(0, 0);
+      blocks.push_back(b);
+      owners.push_back(i);
     }
-    d.offset = at;
-    placed.push_back({at, at + bytes, life, d.bank});
-    uint64_t& size = r.banks[d.bank].size;
-    size = std::max(size, at + bytes);
+    r.banks[bank].size = place_blocks(blocks);
+    for (size_t k = 0; k < blocks.size(); ++k) r.tensors[owners[k]].offset = blocks[k].offset;
   }
   for (uint32_t i = 0; i < r.tensors.size(); ++i) {
     if (view_of[i] < 0) continue;

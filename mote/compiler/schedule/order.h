@@ -1,0 +1,23 @@
+#pragma once
+
+// An order of a block's nodes that keeps less memory alive at once.
+
+#include <vector>
+
+#include "mote/compiler/ir/graph.h"
+#include "mote/runtime/op_registry.h"
+
+namespace mote::schedule {
+
+struct OrderOptions {
+  bool in_place = true, views = true;  // what will be shared afterwards
+  uint32_t beam = 24;                  // orders followed at once
+};
+
+std::vector<const ir::Node*> written_order(const ir::Block& block);
+
+// Searches orders that respect dependencies; nodes that touch the same state keep theirs. The result is no worse than the order as
+// written, by the model of order_model.h. Time: linear in nodes x values x beam. Deterministic.
+std::vector<const ir::Node*> small_order(const ir::Block& block, const OrderOptions& options);
+
+}  // namespace mote::schedule

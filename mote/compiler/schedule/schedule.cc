@@ -1,0 +1,110 @@
+#include "mote/compiler/schedule/schedule.h"
+
+#include "mote/compiler/emit/builder.h"
+#include "mote/compiler/schedule/build.h"
+#include "mote/compiler/schedule/order.h"
+#include "mote/compiler/schedule/place.h"
+#include "mote/compiler/schedule/share.h"
+#include "mote/compiler/schedule/strip_search.h"
+#include "mote/compiler/schedule/verify_plan.h"
+
+namespace mote::schedule {
+namespace {
+
+// Large graphs get the first thing that is good; small ones are worth trying several.
+constexpr size_t kManySteps = 4000;
+
+struct Attempt {
+  bool reorder;
+  ShareOptions share;
+};
+
+// The sizes of a value in every sample. Nothing when one may depend on data: those are small in all samples but the first.
+std::string size_key(const ir::Value& v) {
+  if (v.facts.size() < 3) return "";
+  std::string key;
+  for (int i = 0; i < v.type.rank(); ++i) {
+    const auto k = static_cast<size_t>(i);
+    if ((v.type.dynamic >> i & 1) != 0 && v.facts[1].dims[k] == v.facts[2].dims[k] && v.facts[1].dims[k] <= 1) return "";
+    for (const ir::Facts& f : v.facts) key += std::to_string(f.dims[k]) + ",";
+  }
+  return key + ";";
+}
+
+// The steps, each arena tensor in a buffer of its own.
+struct Fresh {
+  Plan plan;
+  SizeKeys sizes;
+};
+bool build(const ir::Graph& graph, const PlanOptions& options, const OpRegistry& ops, bool reorder, Fresh* fresh, std::string* error) {
+  Plan* plan = &fresh->plan;
+  *plan = Plan{};
+  plan->banks = options.banks;
+  if (plan->banks.empty()) plan->banks.emplace_back();
+  const BlockOrder order = [&](const ir::Block& b) {
+    return reorder ? small_order(b, {options.in_place, options.views}) : written_order(b);
+  };
+  StepBuilder builder(graph, ops, order, options.io_in_arena, *plan, *error);
+  if (!builder.run()) return false;
+  fresh->sizes.assign(plan->tensors.size(), "");
+  for (const auto& [tensor, value] : builder.values()) fresh->sizes[static_cast<size_t>(tensor)] = size_key(*value);
+  return true;
+}
+
+// Strips that make the plan's peak smaller, one after the other, as long as they do.
+bool with_strips(const Fresh& fresh, const PlanOptions& options, const OpRegistry& ops, const ShareOptions& share, Plan* best, std::string* error) {
+  const auto finish = [&](Plan& plan, std::vector<uint32_t>* origins) {
+    *origins = share_memory(plan, ops, share, fresh.sizes);
+    drop_unused(plan);
+    return place_buffers(plan, options.alignment, emit::Effort::kQuick, error);
+  };
+  StripSearch search(fresh.plan, ops, finish);
+  return search.run(options.strip_ram, best);
+}
+
+}  // namespace
+
+bool make_plan(const ir::Graph& graph, const PlanOptions& options, Plan* out, std::string* error) {
+  const OpRegistry& ops = options.ops != nullptr ? *options.ops : emit::builtin_registry();
+  const bool v = options.views, in = options.in_place;
+  // What moves least data first: of plans that need the same memory it is the one to take.
+  std::vector<Attempt> attempts = {{false, {in, v, v, v}}};
+  if (options.reorder) attempts.push_back({true, {in, v, v, v}});
+  if (v) attempts.push_back({options.reorder, {in, true, true, false}});
+  if (v) attempts.push_back({options.reorder, {in, true, false, false}});
+  Plan best;
+  Fresh fresh;
+  ShareOptions share;
+  bool reordered = false;
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    if (i == 0 || attempts[i].reorder != reordered) {
+      reordered = attempts[i].reorder;
+      if (!build(graph, options, ops, reordered, &fresh, error)) return false;
+    }
+    Plan plan = fresh.plan;
+    share_memory(plan, ops, attempts[i].share, fresh.sizes);
+    drop_unused(plan);
+    if (!place_buffers(plan, options.alignment, emit::Effort::kQuick, error)) return false;
+    const bool better = i == 0 || plan.peak() < best.peak();
+    if (better) best = std::move(plan), share = attempts[i].share;
+    if (best.steps.size() > kManySteps) break;
+  }
+  if (options.strips && !with_strips(fresh, options, ops, share, &best, error)) return false;
+  if (!place_buffers(best, options.alignment, emit::Effort::kThorough, error) || !verify_plan(best, ops, error)) return false;
+  *out = std::move(best);
+  return true;
+}
+
+bool compile_graph(const ir::Graph& graph, const GraphCompileOptions& options, emit::FileBytes* out, std::string* error) {
+  Plan plan;
+  emit::ProgramRecords records;
+  const OpRegistry& ops = options.plan.ops != nullptr ? *options.plan.ops : emit::builtin_registry();
+  return make_plan(graph, options.plan, &plan, error) && emit::lower(plan, options.lower, &records, error) &&
+         emit::write_program(records, options.write, ops, out, error);
+}
+
+bool compile_graph(const ir::Graph& graph, emit::FileBytes* out, std::string* error) {
+  return compile_graph(graph, GraphCompileOptions{}, out, error);
+}
+
+}  // namespace mote::schedule

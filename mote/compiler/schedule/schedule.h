@@ -1,0 +1,36 @@
+#pragma once
+
+// From graph to plan: order, buffers, places in memory.
+
+#include "mote/compiler/emit/lower.h"
+#include "mote/compiler/ir/graph.h"
+#include "mote/compiler/schedule/plan.h"
+#include "mote/runtime/op_registry.h"
+
+namespace mote::schedule {
+
+struct PlanOptions {
+  bool reorder = true;  // look for an order with a smaller peak
+  bool in_place = true;
+  bool views = true;       // concat, split, slice, reshape, pad without copies
+  bool strips = false;     // depth-first tiles
+  uint64_t strip_ram = 0;  // with strips: bytes of the arena to aim at; 0: as small as it gets
+  uint32_t alignment = 64;   // of tensors that are large enough to care
+  bool io_in_arena = false;  // inputs and outputs lie in the arena too, and share it: the caller fills and fetches them in place
+  std::vector<Bank> banks;          // fast ones first; tensors that do not fit go to the next. Empty: one without a limit
+  const OpRegistry* ops = nullptr;  // null: the built-in operators. Custom ones must be in it
+};
+
+// False with *error, which names the node, when the graph cannot be planned.
+bool make_plan(const ir::Graph& graph, const PlanOptions& options, Plan* out, std::string* error);
+
+// The whole way: graph, plan, records, bytes of a program file.
+struct GraphCompileOptions {
+  PlanOptions plan;
+  emit::LowerOptions lower;
+  emit::WriteOptions write;
+};
+bool compile_graph(const ir::Graph& graph, const GraphCompileOptions& options, emit::FileBytes* out, std::string* error);
+bool compile_graph(const ir::Graph& graph, emit::FileBytes* out, std::string* error);
+
+}  // namespace mote::schedule

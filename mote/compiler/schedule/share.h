@@ -1,0 +1,111 @@
+#pragma once
+
+// Which tensors of a plan may lie in the same bytes: views, results computed in place, copies that need not be made.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "mote/compiler/schedule/plan.h"
+#include "mote/runtime/op_registry.h"
+
+namespace mote::schedule {
+
+struct ShareOptions {
+  bool in_place = true;
+  bool reshapes = true;  // results of reshapes and copies are the bytes they come from
+  bool concats = true;   // parts are computed where the whole shall lie
+  bool cuts = true;      // results of splits and slices are parts of what they are cut from
+};
+
+// Tensors with the same non-empty text have the same sizes in every run, whatever they are. By tensor; may be shorter.
+using SizeKeys = std::vector<std::string>;
+
+// Changes tensors' places and drops steps that then have nothing to do. The plan is fresh from StepBuilder (or make_strips): one buffer
+// for each arena tensor, no places in banks yet. The result gives for each step its number before.
+std::vector<uint32_t> share_memory(Plan& plan, const OpRegistry& ops, const ShareOptions& options, const SizeKeys& sizes = {});
+
+// Gives a plan other steps. place[i]: where step i, or what stands for it, begins among them; place.back() is their number.
+// Control steps stay. Counts of ranges and methods follow.
+void set_steps(Plan& plan, std::vector<Step> steps, const std::vector<uint32_t>& place);
+
+// Drops tensors, buffers and constants that nothing refers to.
+void drop_unused(Plan& plan);
+
+// The work behind share_memory. Steps keep their numbers until finish().
+class Sharing {
+ public:
+  Sharing(Plan& plan, const OpRegistry& ops, const SizeKeys& sizes);
+
+  void drop_views();    // share_views.cc
+  void join_concats();  // share_views.cc
+  void cut_views();     // share_views.cc
+  void drop_copies();   // share_in_place.cc
+  void in_place();      // share_in_place.cc
+  std::vector<uint32_t> finish();
+
+ private:
+  struct Uses {
+    std::vector<uint32_t> writes, reads;  // steps, ascending
+  };
+  struct Range {
+    uint32_t first, last;
+    int32_t around;
+    bool loop;
+  };
+
+  void scan();
+  void open(std::vector<int32_t>& stack, uint32_t first, uint32_t count, bool loop);
+  const Step& step(uint32_t i) const { return plan_.steps[i]; }
+  Uses& uses(TensorId t) { return uses_[static_cast<size_t>(t)]; }
+  const Uses& uses(TensorId t) const { return uses_[static_cast<size_t>(t)]; }
+  const TensorDesc& desc(TensorId t) const { return plan_.tensor(t).desc; }
+  std::vector<TensorId>& members(TensorId t) { return members_[static_cast<size_t>(plan_.tensor(t).place)]; }
+  bool in_arena(TensorId t) const { return t >= 0 && desc(t).storage == Storage::kArena; }
+  bool is_static(TensorId t) const { return desc(t).dynamic == 0; }
+  bool once(TensorId t) const { return uses(t).writes.size() == 1; }
+  // Has a buffer of its own and may leave it.
+  bool alone(TensorId t) { return in_arena(t) && members(t).size() == 1 && plan_.tensor(t).at == 0 && !pinned_[static_cast<size_t>(t)]; }
+  // Fills its buffer; its reshaped forms may lie there too. They may all move to bytes without gaps, one alone to any.
+  bool movable(TensorId t, const int32_t* strides);
+  // Steps in strips keep their operands: rows of several trips lie there at once.
+  bool fixed(uint32_t i) const { return dropped_[i] || in_strip_[i]; }
+  int32_t loop_of(uint32_t i) const;
+  bool inside(uint32_t i, int32_t range) const;
+  bool share_bytes(TensorId a, TensorId b) const;  // by their extents
+  bool touches(TensorId out, TensorId other) const;
+  bool legal(const Step& s) const;
+  bool legal_around(TensorId t) const;
+  // Nobody needs t's bytes behind step i, in this or another trip.
+  bool dead_after(TensorId t, uint32_t i);
+  // Nothing else in t's buffer is looked at or written on t's bytes in steps first to last.
+  bool free_between(TensorId t, uint32_t first, uint32_t last);
+  void move(TensorId t, int32_t place, uint64_t at, const int32_t* strides);
+  // Moves a movable tensor and what shares its buffer, unless a step that uses them would then be refused.
+  bool try_move(TensorId t, int32_t place, uint64_t at, const int32_t* strides);
+  TensorId add_part(TensorId whole, TensorId like, uint64_t at, uint32_t written);
+  bool rename(TensorId from, TensorId to);
+  bool same_type(TensorId a, TensorId b) const;
+
+  bool join_concat(uint32_t i);
+  bool cut(uint32_t i, const std::vector<uint64_t>& offsets);
+  bool drop_copy(uint32_t i);
+  void write_in_place(uint32_t i);
+  bool write_over(uint32_t i, size_t input);
+  bool write_into_output(uint32_t i, size_t input);
+  bool steady(const Step& s, size_t input) const;
+  bool others_agree(const Step& s, size_t input) const;
+
+  Plan& plan_;
+  const OpRegistry& ops_;
+  const SizeKeys& sizes_;
+  std::vector<Uses> uses_;                        // per tensor
+  std::vector<std::vector<TensorId>> members_;    // per buffer
+  std::vector<Range> ranges_;                     // branches and loops
+  std::vector<int32_t> range_of_;                 // per step, the innermost
+  std::vector<bool> dropped_, in_strip_;          // per step
+  std::vector<bool> pinned_;                      // per tensor: the caller knows its layout
+  std::map<uint32_t, std::vector<Step>> instead_;  // of a dropped step
+};
+
+}  // namespace mote::schedule

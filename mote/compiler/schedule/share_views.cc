@@ -1,0 +1,148 @@
+// Views: reshapes, concatenations, splits and slices that move nothing.
+
+#include <algorithm>
+
+#include "mote/compiler/schedule/op_query.h"
+#include "mote/compiler/schedule/share.h"
+#include "mote/format/reader.h"
+#include "mote/ops/concat/concat.h"
+#include "mote/ops/slice/slice.h"
+#include "mote/ops/split/split.h"
+
+namespace mote::schedule {
+
+void Sharing::drop_views() {
+  for (uint32_t i = 0; i < plan_.steps.size(); ++i) {
+    const Step& s = step(i);
+    const OpDef* def = fixed(i) ? nullptr : definition(ops_, s);
+    if (def == nullptr || s.inputs.empty() || s.outputs.size() != 1) continue;
+    if ((def->flags & kView) == 0 && !s.is(OpId::copy)) continue;
+    const TensorId x = s.inputs[0], y = s.outputs[0];
+    if (x < 0 || !movable(y, nullptr) || !once(y) || !is_dense(desc(x))) continue;
+    const bool sized = is_static(x) && is_static(y);
+    if (desc(x).storage == Storage::kConstant && desc(x).layout == Layout::kPlain && sized && alone(y)) {
+      members(y).clear();
+      Tensor& t = plan_.tensor(y);
+      t.desc.storage = Storage::kConstant;
+      t.place = plan_.tensor(x).place;
+      t.at = plan_.tensor(x).at;
+      uses(y).writes.clear();
+      dropped_[i] = true;
+      continue;
+    }
+    if (!in_arena(x) || !once(x)) continue;
+    if (!sized) {
+      // The step stays, to set sizes; it moves nothing where both lie at one place. Bounds may differ.
+      if ((def->flags & kView) == 0 || !alone(x) || !alone(y)) continue;
+      uint64_t& bytes = plan_.buffers[static_cast<size_t>(plan_.tensor(x).place)].bytes;
+      if (!try_move(y, plan_.tensor(x).place, 0, nullptr)) continue;
+      bytes = std::max<uint64_t>(bytes, extent_bytes(desc(y)));
+      continue;
+    }
+    if (!try_move(y, plan_.tensor(x).place, plan_.tensor(x).at, nullptr)) continue;
+    // Reading y is reading x from now on.
+    uses(y).writes = uses(x).writes;
+    dropped_[i] = true;
+  }
+}
+
+void Sharing::join_concats() {
+  // Later ones first: a concatenation that is itself a part of another one then knows where it lies.
+  for (uint32_t i = static_cast<uint32_t>(plan_.steps.size()); i-- > 0;)
+    if (!fixed(i) && step(i).is(OpId::concat) && !join_concat(i)) dropped_[i] = false;
+}
+
+// Lets the parts be computed where the whole lies. Parts that cannot be moved are copied there. False when none can.
+bool Sharing::join_concat(uint32_t i) {
+  const Step s = step(i);
+  const TensorId whole = s.outputs[0];
+  if (!in_arena(whole) || !is_static(whole) || !once(whole) || (i > 0 && !free_between(whole, 0, i - 1))) return false;
+  const int rank = desc(whole).rank;
+  ops::concat::Attrs attrs;
+  if (s.attrs.size() >= sizeof attrs) std::copy(s.attrs.begin(), s.attrs.begin() + sizeof attrs, reinterpret_cast<uint8_t*>(&attrs));
+  const int axis = attrs.axis < 0 ? attrs.axis + rank : attrs.axis;
+  std::vector<std::pair<TensorId, uint64_t>> copied;
+  bool any = false;
+  dropped_[i] = true;  // the step itself would be refused
+  uint64_t at = 0;
+  for (const TensorId x : s.inputs) {
+    const uint64_t here = at;
+    at += static_cast<uint64_t>(desc(x).dims[axis]) * static_cast<uint32_t>(desc(whole).strides[axis]);
+    if (extent_bytes(desc(x)) == 0) continue;
+    const bool fit = in_arena(x) && is_static(x) && once(x) && std::count(s.inputs.begin(), s.inputs.end(), x) == 1 &&
+                     loop_of(uses(x).writes[0]) == loop_of(i) && uses(x).writes[0] < i;
+    const Tensor w = plan_.tensor(whole);
+    if (fit && try_move(x, w.place, w.at + here, w.desc.strides)) any = true;
+    else copied.push_back({x, here});
+  }
+  if (!any) return false;
+  std::vector<Step>& copies = instead_[i];
+  for (const auto& [x, offset] : copied) {
+    Step copy;
+    copy.op = static_cast<uint16_t>(OpId::copy);
+    copy.name = s.name;
+    copy.inputs = {x};
+    copy.outputs = {add_part(whole, x, offset, i)};
+    copies.push_back(std::move(copy));
+  }
+  return true;
+}
+
+// Makes the outputs of a step views into its input 0, at these bytes. False when one of them cannot be.
+bool Sharing::cut(uint32_t i, const std::vector<uint64_t>& offsets) {
+  const Step& s = step(i);
+  const TensorId x = s.inputs[0];
+  if (!in_arena(x) || !is_static(x) || !once(x)) return false;
+  for (const TensorId y : s.outputs)
+    if (y >= 0 && (!alone(y) || !is_static(y) || !once(y) || extent_bytes(desc(y)) == 0)) return false;
+  const Tensor from = plan_.tensor(x);
+  std::vector<std::pair<TensorId, Tensor>> moved;
+  for (size_t o = 0; o < s.outputs.size(); ++o) {
+    const TensorId y = s.outputs[o];
+    if (y < 0) continue;
+    moved.push_back({y, plan_.tensor(y)});
+    dropped_[i] = true;  // the step itself would be refused
+    if (try_move(y, from.place, from.at + offsets[o], from.desc.strides)) continue;
+    moved.pop_back();
+    for (const auto& [t, before] : moved) move(t, before.place, before.at, before.desc.strides);
+    return dropped_[i] = false;
+  }
+  for (const TensorId y : s.outputs)
+    if (y >= 0) uses(y).writes = uses(x).writes;
+  return true;
+}
+
+void Sharing::cut_views() {
+  for (uint32_t i = 0; i < plan_.steps.size(); ++i) {
+    const Step& s = step(i);
+    if (fixed(i) || (!s.is(OpId::slice) && !s.is(OpId::split))) continue;
+    if (s.inputs[0] < 0 || desc(s.inputs[0]).layout != Layout::kPlain) continue;
+    const OpQuery query(plan_, s, *definition(ops_, s));
+    if (query.dynamic()) continue;
+    const TensorDesc& x = desc(s.inputs[0]);
+    std::vector<uint64_t> offsets(s.outputs.size(), 0);
+    if (s.is(OpId::slice)) {
+      ops::slice::Range ranges[kMaxRank];
+      if (!ops::slice::resolve(query.context().attrs<ops::slice::Attrs>(), query.context(), ranges).ok()) continue;
+      bool plain = true;
+      for (int k = 0; k < x.rank; ++k) {
+        plain &= ranges[k].size >= 0 && (ranges[k].step == 1 || ranges[k].size <= 1);
+        if (plain) offsets[0] += static_cast<uint64_t>(ranges[k].start) * static_cast<uint32_t>(x.strides[k]);
+      }
+      if (!plain) continue;
+    } else {
+      std::vector<TensorType> types;
+      Diagnostic d;
+      if (!query.infer(&types, &d).ok()) continue;
+      const int32_t given = query.context().attrs<ops::split::Attrs>().axis, axis = given < 0 ? given + x.rank : given;
+      uint64_t at = 0;
+      for (size_t o = 0; o < types.size(); ++o) {
+        offsets[o] = at;
+        at += static_cast<uint64_t>(types[o].dims[axis]) * static_cast<uint32_t>(x.strides[axis]);
+      }
+    }
+    cut(i, offsets);
+  }
+}
+
+}  // namespace mote::schedule
