@@ -11,10 +11,10 @@
 namespace mote::node_tests {
 namespace {
 
-[[noreturn]] void child(int pipe_end, const std::string& folder, const Case& test) {
+[[noreturn]] void child(int pipe_end, const std::string& folder, const Case& test, const Settings& settings) {
   Outcome outcome;
   try {
-    outcome = run_case(folder, test);
+    outcome = run_case(folder, test, settings);
   } catch (const std::exception& e) {
     outcome = {Verdict::kFailed, std::string("exception: ") + e.what()};
   }
@@ -40,7 +40,7 @@ bool read_all(int fd, int seconds, std::string* out) {
 
 }  // namespace
 
-Outcome run_guarded(const std::string& folder, const Case& test, int seconds) {
+Outcome run_guarded(const std::string& folder, const Case& test, const Settings& settings, int seconds) {
   int ends[2];
   if (pipe(ends) != 0) return {Verdict::kFailed, "cannot make a pipe"};
   std::fflush(nullptr);
@@ -48,7 +48,7 @@ Outcome run_guarded(const std::string& folder, const Case& test, int seconds) {
   if (pid < 0) return {Verdict::kFailed, "cannot make a process"};
   if (pid == 0) {
     close(ends[0]);
-    child(ends[1], folder, test);
+    child(ends[1], folder, test, settings);
   }
   close(ends[1]);
   std::string message;

@@ -1,12 +1,14 @@
 #include "tests/onnx/node_case.h"
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "mote/api/mote.hpp"
 #include "mote/compiler/driver/compile.h"
+#include "mote/compiler/driver/values.h"
 #include "mote/tools/files.h"
 #include "mote/tools/npy.h"
+#include "onnx.pb.h"
 
 namespace mote::node_tests {
 namespace {
@@ -19,30 +21,6 @@ std::string text_of(const std::vector<int64_t>& dims) {
   return s + ")";
 }
 
-template <class T>
-double number_at(const NpyArray& a, size_t i) {
-  T v;
-  std::memcpy(&v, a.data.data() + i * sizeof(T), sizeof(T));
-  return static_cast<double>(static_cast<Compute<T>>(v));
-}
-
-double value_at(const NpyArray& a, size_t i) {
-  switch (a.dtype) {
-    case DType::f32: return number_at<float>(a, i);
-    case DType::f64: return number_at<double>(a, i);
-    case DType::f16: return number_at<f16>(a, i);
-    case DType::bf16: return number_at<bf16>(a, i);
-    case DType::s8: return number_at<int8_t>(a, i);
-    case DType::s16: return number_at<int16_t>(a, i);
-    case DType::u16: return number_at<uint16_t>(a, i);
-    case DType::s32: return number_at<int32_t>(a, i);
-    case DType::u32: return number_at<uint32_t>(a, i);
-    case DType::s64: return number_at<int64_t>(a, i);
-    case DType::u64: return number_at<uint64_t>(a, i);
-    default: return number_at<uint8_t>(a, i);
-  }
-}
-
 // As numpy's assert_allclose, with onnx's wider tolerance for bf16. Empty when close.
 std::string difference(const NpyArray& found, const NpyArray& expected, double rtol, double atol) {
   if (found.dtype != expected.dtype)
@@ -50,16 +28,17 @@ std::string difference(const NpyArray& found, const NpyArray& expected, double r
   if (found.dims != expected.dims) return "expected shape " + text_of(expected.dims) + ", found " + text_of(found.dims);
   if (found.data == expected.data) return "";
   if (found.dtype == DType::bf16) rtol = std::max(rtol, 1.0 / 64);
-  const size_t count = expected.data.size() / dtype_bytes(expected.dtype);
+  const auto left = driver::to_doubles(found.dtype, found.data.data(), found.data.size());
+  const auto right = driver::to_doubles(expected.dtype, expected.data.data(), expected.data.size());
   size_t wrong = 0, first = 0;
-  for (size_t i = 0; i < count; ++i) {
-    const double a = value_at(found, i), b = value_at(expected, i);
+  for (size_t i = 0; i < right.size(); ++i) {
+    const double a = left[i], b = right[i];
     const bool close = a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= atol + rtol * std::fabs(b);
     if (!close && wrong++ == 0) first = i;
   }
   if (wrong == 0) return "";
-  return std::to_string(wrong) + " of " + std::to_string(count) + " values differ; element " + std::to_string(first) + ": expected " +
-         std::to_string(value_at(expected, first)) + ", found " + std::to_string(value_at(found, first));
+  return std::to_string(wrong) + " of " + std::to_string(right.size()) + " values differ; element " + std::to_string(first) +
+         ": expected " + std::to_string(right[first]) + ", found " + std::to_string(left[first]);
 }
 
 bool read_values(const std::string& folder, const char* kind, int count, std::vector<NpyArray>* out) {
@@ -101,16 +80,39 @@ std::string run_program(const emit::FileBytes& file, const std::vector<NpyArray>
   return "";
 }
 
+// Gives every dimension of this size a name instead.
+void open_dims(::onnx::ValueInfoProto* value, int64_t size) {
+  if (!value->type().has_tensor_type()) return;
+  for (auto& d : *value->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
+    if (d.has_dim_value() && d.dim_value() == size) d.set_dim_param("batch");
+}
+
+// False when there is no size to open.
+bool open_first_size(std::vector<uint8_t>* bytes, frontends::ImportOptions* options) {
+  ::onnx::ModelProto model;
+  if (!model.ParseFromArray(bytes->data(), static_cast<int>(bytes->size())) || model.graph().input_size() == 0) return false;
+  const auto& first = model.graph().input(0).type().tensor_type().shape();
+  if (first.dim_size() == 0 || first.dim(0).dim_value() < 1) return false;
+  const int64_t size = first.dim(0).dim_value();
+  for (auto& v : *model.mutable_graph()->mutable_input()) open_dims(&v, size);
+  for (auto& v : *model.mutable_graph()->mutable_output()) open_dims(&v, size);
+  model.mutable_graph()->clear_value_info();
+  options->dims["batch"] = {1, static_cast<int32_t>(2 * size)};
+  bytes->resize(model.ByteSizeLong());
+  return model.SerializeToArray(bytes->data(), static_cast<int>(bytes->size()));
+}
+
 }  // namespace
 
-Outcome run_case(const std::string& folder, const Case& test) {
+Outcome run_case(const std::string& folder, const Case& test, const Settings& settings) {
   frontends::Source source;
   source.path = folder + "/model.onnx";
   std::vector<uint8_t> bytes;
   std::string error;
   if (!tools::read_whole_file(source.path, &bytes, &error)) return {Verdict::kFailed, source.path + ": " + error};
-  source.bytes = ir::Bytes::own(std::move(bytes));
   driver::CompileOptions options;
+  if (settings.open_dims && !open_first_size(&bytes, &options.import)) return {Verdict::kRefused, "the model has no size to open"};
+  source.bytes = ir::Bytes::own(std::move(bytes));
   options.golden.count = 0;
   driver::CompileResult compiled;
   ir::Problems problems;

@@ -28,10 +28,14 @@ struct Outcome {
   std::string reason;  // one line
 };
 
+struct Settings {
+  bool open_dims = false;  // the first size of the first input, wherever inputs have it, is open and may be up to twice as large
+};
+
 // Takes the same way as `mote compile` and `mote run`.
-Outcome run_case(const std::string& folder, const Case& test);
+Outcome run_case(const std::string& folder, const Case& test, const Settings& settings);
 
 // The same in a process of its own, so that a crash or a hang is an outcome too.
-Outcome run_guarded(const std::string& folder, const Case& test, int seconds);
+Outcome run_guarded(const std::string& folder, const Case& test, const Settings& settings, int seconds);
 
 }  // namespace mote::node_tests

@@ -1,0 +1,40 @@
+#pragma once
+
+// A front end turns a model file into a Graph. One folder each, one line in frontends.def.
+
+#include <map>
+#include <string>
+
+#include "mote/compiler/ir/graph.h"
+#include "mote/compiler/ir/problem.h"
+
+namespace mote::frontends {
+
+struct DimRange {
+  int32_t min = 1, max = 1;
+};
+
+struct ImportOptions {
+  std::map<std::string, ir::Dims> shapes;  // --shape INPUT=1x3x224x224
+  std::map<std::string, DimRange> dims;    // --dim NAME=MIN..MAX, --dim NAME=N; an unnamed one is called INPUT.AXIS
+  int64_t max_trips = 4096;                // bound for loops whose trip count the model does not bound (--max-trips)
+};
+
+struct Source {
+  std::string path;  // for messages, and for external data beside it
+  ir::Bytes bytes;
+};
+
+struct Frontend {
+  const char* name;        // "onnx"
+  const char* extensions;  // ".onnx"
+  // True when the bytes look like this format.
+  bool (*recognises)(const Source&);
+  // Fills `graph` (empty before). Reports everything that is unsupported at once; false when anything was.
+  bool (*import)(const Source&, const ImportOptions&, ir::Graph& graph, ir::Problems* problems);
+};
+
+// By content first, then by extension; null when no front end fits.
+const Frontend* find_frontend(const Source& source);
+
+}  // namespace mote::frontends

@@ -1,0 +1,397 @@
+#include "mote/compiler/frontends/onnx/import.h"
+
+#include <algorithm>
+
+namespace mote::frontends::onnx {
+namespace {
+
+using google::protobuf::RepeatedPtrField;
+using ::onnx::GraphProto;
+using ::onnx::NodeProto;
+using ::onnx::TypeProto;
+
+constexpr size_t kMaxNodes = 300000;  // after functions are written out: a small file must not ask for endless work
+constexpr int kMaxDepth = 48;         // of functions and subgraphs inside each other
+
+std::string canonical_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+std::string node_name(const NodeProto& n, const Scope& scope) {
+  if (!n.name().empty()) return scope.prefix + n.name();
+  for (const auto& out : n.output())
+    if (!out.empty()) return scope.prefix + out;
+  return scope.prefix + "unnamed";
+}
+
+std::string operator_key(const NodeProto& n) {
+  const std::string domain = canonical_domain(n.domain());
+  return domain.empty() ? n.op_type() : domain + "." + n.op_type();
+}
+
+std::string function_key(const std::string& domain, const std::string& name, const std::string& overload) {
+  return canonical_domain(domain) + '\0' + name + '\0' + overload;
+}
+
+Opsets read_opsets(const RepeatedPtrField<::onnx::OperatorSetIdProto>& imports) {
+  Opsets out;
+  for (const auto& i : imports) out[canonical_domain(i.domain())] = static_cast<int>(std::clamp<int64_t>(i.version(), 0, 1 << 20));
+  return out;
+}
+
+void collect_names(const GraphProto& g, NameSet* out) {
+  for (const auto& n : g.node()) {
+    out->insert(n.input().begin(), n.input().end());
+    for (const auto& a : n.attribute()) {
+      if (a.has_g()) collect_names(a.g(), out);
+      for (const auto& sub : a.graphs()) collect_names(sub, out);
+    }
+  }
+  for (const auto& o : g.output()) out->insert(o.name());
+}
+
+}  // namespace
+
+const Entity* Scope::find(const std::string& name) const {
+  for (const Scope* s = this; s != nullptr; s = s->outer)
+    if (const auto it = s->names.find(name); it != s->names.end()) return &it->second;
+  return nullptr;
+}
+
+const ::onnx::AttributeProto* Scope::resolve(const ::onnx::AttributeProto& a) const {
+  if (a.ref_attr_name().empty()) return &a;
+  if (attributes == nullptr) return nullptr;
+  const auto it = attributes->find(a.ref_attr_name());
+  return it == attributes->end() ? nullptr : it->second;
+}
+
+std::vector<bool> find_live(const RepeatedPtrField<NodeProto>& nodes, NameSet* needed) {
+  std::vector<bool> live(static_cast<size_t>(nodes.size()));
+  for (int i = nodes.size() - 1; i >= 0; --i) {
+    const NodeProto& n = nodes.Get(i);
+    const bool used = std::any_of(n.output().begin(), n.output().end(), [&](const std::string& o) { return needed->count(o) != 0; });
+    if (!used) continue;
+    live[static_cast<size_t>(i)] = true;
+    needed->insert(n.input().begin(), n.input().end());
+    for (const auto& a : n.attribute()) {
+      if (a.has_g()) collect_names(a.g(), needed);
+      for (const auto& sub : a.graphs()) collect_names(sub, needed);
+    }
+  }
+  return live;
+}
+
+Importer::Importer(std::shared_ptr<const ::onnx::ModelProto> model, const std::string& path, const ImportOptions& options, ir::Graph& graph,
+                   ir::Problems* problems)
+    : model_(std::move(model)), options_(options), graph_(graph), problems_(problems), tensors_(graph, model_, path) {
+  opsets_ = read_opsets(model_->opset_import());
+  for (const auto& f : model_->functions()) functions_[function_key(f.domain(), f.name(), f.overload())] = &f;
+}
+
+void Importer::problem(const std::string& where, const std::string& what, const std::string& advice, bool hard) {
+  problems_->push_back({where, what, advice});
+  if (hard) ++hard_problems_;
+}
+
+ir::Problem Importer::take_back(size_t count) {
+  ir::Problem first = (*problems_)[count];
+  problems_->resize(count);
+  return first;
+}
+
+bool Importer::check_header() {
+  constexpr int64_t kOldest = 3, kNewest = 14;
+  const int64_t version = model_->ir_version();
+  if (version < kOldest || version > kNewest)
+    problem(
+        "model",
+        "expected an IR version from " + std::to_string(kOldest) + " to " + std::to_string(kNewest) + ", found " + std::to_string(version),
+        "convert the model with onnx.version_converter");
+  else if (!model_->has_graph()) problem("model", "has no graph");
+  else if (opsets_.empty()) problem("model", "does not say which operator set it uses (opset_import)");
+  return problems_->empty();
+}
+
+void Importer::read_metadata() {
+  const auto keep = [](auto& list, const std::string& key, const std::string& value) {
+    if (!value.empty()) list.emplace_back(key, value);
+  };
+  const auto& m = *model_;
+  keep(graph_.evidence, "source.format", "onnx");
+  keep(graph_.evidence, "source.ir_version", std::to_string(m.ir_version()));
+  for (const auto& [domain, version] : opsets_)
+    keep(graph_.evidence, "source.opset", (domain.empty() ? "ai.onnx" : domain) + " " + std::to_string(version));
+  keep(graph_.evidence, "source.producer", m.producer_name() + (m.producer_version().empty() ? "" : " " + m.producer_version()));
+  keep(graph_.metadata, "name", m.graph().name());
+  keep(graph_.metadata, "domain", m.domain());
+  keep(graph_.metadata, "doc", m.doc_string());
+  if (m.model_version() != 0) keep(graph_.metadata, "model_version", std::to_string(m.model_version()));
+  for (const auto& e : m.metadata_props()) keep(graph_.metadata, e.key(), e.value());
+}
+
+void Importer::run() {
+  if (!check_header()) return;
+  read_metadata();
+  const GraphProto& g = model_->graph();
+  graph_.methods.clear();
+  ir::Method& method = graph_.add_method("main");
+  Scope scope;
+  scope.opsets = &opsets_;
+  scope.block = method.block.get();
+  auto used = std::make_shared<NameSet>();
+  for (const auto& o : g.output()) used->insert(o.name());
+  const std::vector<bool> live = find_live(g.node(), used.get());
+  scope.used = used;
+  add_inputs(g, scope);
+  if (!problems_->empty()) return;  // without sizes nothing else can be judged
+  add_initializers(g, scope);
+  for (const auto& v : g.value_info()) scope.declared[v.name()] = &v.type();
+  for (const auto& v : g.output()) scope.declared[v.name()] = &v.type();
+  carry_back_declared(g.node(), &scope.declared);
+  import_nodes(g.node(), scope, live);
+  add_outputs(g, scope);
+}
+
+void Importer::add_initializers(const GraphProto& g, Scope& scope) {
+  const auto add = [&](const std::string& name, Value* v, const std::string& error) {
+    scope.names[name] = v == nullptr ? Entity::poisoned() : Entity::tensor(v);
+    if (v == nullptr) problem("tensor '" + name + "'", error);
+  };
+  for (const auto& t : g.initializer()) {
+    if (scope.used->count(t.name()) == 0) continue;
+    std::string error;
+    Value* v = tensors_.make_constant(t, t.name(), &error);
+    add(t.name(), v, error);
+  }
+  for (const auto& t : g.sparse_initializer()) {
+    if (scope.used->count(t.values().name()) == 0) continue;
+    std::string error;
+    Value* v = tensors_.make_dense(t, t.values().name(), &error);
+    add(t.values().name(), v, error);
+  }
+}
+
+void Importer::add_inputs(const GraphProto& g, Scope& scope) {
+  NameSet initialised;
+  for (const auto& t : g.initializer()) initialised.insert(t.name());
+  for (const auto& t : g.sparse_initializer()) initialised.insert(t.values().name());
+  std::vector<const ::onnx::ValueInfoProto*> inputs;
+  for (const auto& i : g.input())
+    if (initialised.count(i.name()) == 0) inputs.push_back(&i);
+  InputShapes shapes;
+  if (!resolve_inputs(inputs, options_, graph_, problems_, &shapes)) return;
+  fixed_dims_ = std::move(shapes.bounds);
+  trust_declared_ = !shapes.overridden;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const DType dtype = to_dtype(inputs[i]->type().tensor_type().elem_type());
+    Value* v = graph_.add_input(graph_.methods[0], inputs[i]->name(), dtype, shapes.of[i].dims, shapes.of[i].symbols);
+    scope.names[inputs[i]->name()] = Entity::tensor(v);
+  }
+}
+
+void Importer::add_outputs(const GraphProto& g, Scope& scope) {
+  for (const auto& o : g.output()) {
+    const Entity* e = scope.find(o.name());
+    const std::string where = "output '" + o.name() + "'";
+    if (e == nullptr) problem(where, "no node computes it");
+    else if (e->is(Entity::Kind::kSequence) || e->is(Entity::Kind::kEmptyOptional))
+      problem(where, "is a sequence or an optional; programs give tensors only", "let the model give the elements as separate outputs");
+    else if (e->is(Entity::Kind::kTensor)) graph_.add_output(graph_.methods[0], o.name(), e->value);
+  }
+  if (g.output_size() == 0) problem("model", "has no outputs");
+}
+
+std::optional<ir::Type> Importer::declared_type(const TypeProto& proto) const {
+  if (!trust_declared_ || !proto.has_tensor_type() || !proto.tensor_type().has_shape()) return std::nullopt;
+  ir::Type type;
+  type.dtype = to_dtype(proto.tensor_type().elem_type());
+  const auto& dims = proto.tensor_type().shape().dim();
+  if (type.dtype == DType::kNone || dims.size() > kMaxRank) return std::nullopt;
+  for (const auto& d : dims) {
+    int32_t size = kDimUnknown;
+    if (d.has_dim_value() && d.dim_value() >= 0 && d.dim_value() <= INT32_MAX) size = static_cast<int32_t>(d.dim_value());
+    if (const auto it = fixed_dims_.find(d.dim_param()); d.has_dim_param() && it != fixed_dims_.end()) {
+      size = it->second;
+      type.dynamic = static_cast<uint8_t>(type.dynamic | 1u << type.dims.size());
+    }
+    type.dims.push_back(size);
+  }
+  return type;
+}
+
+std::optional<ir::Type> Importer::declared_type(const Scope& scope, const std::string& name) const {
+  const auto it = scope.declared.find(name);
+  return it == scope.declared.end() ? std::nullopt : declared_type(*it->second);
+}
+
+void Importer::poison_outputs(const NodeProto& n, Scope& scope) {
+  for (const auto& o : n.output())
+    if (!o.empty()) scope.names[o] = Entity::poisoned();
+}
+
+void Importer::import_nodes(const RepeatedPtrField<NodeProto>& nodes, Scope& scope, const std::vector<bool>& live) {
+  for (int i = 0; i < nodes.size(); ++i)
+    if (live[static_cast<size_t>(i)]) import_node(nodes.Get(i), scope);
+}
+
+const OpImporter* Importer::find_importer(const std::string& key, int opset) const {
+  const auto it = op_table().find(key);
+  if (it == op_table().end()) return nullptr;
+  const OpImporter* best = nullptr;
+  for (const OpImporter& line : it->second)
+    if (line.since <= opset && (best == nullptr || line.since >= best->since)) best = &line;
+  return best;
+}
+
+const ::onnx::FunctionProto* Importer::find_function(const NodeProto& n) const {
+  const auto it = functions_.find(function_key(n.domain(), n.op_type(), n.overload()));
+  return it == functions_.end() ? nullptr : it->second;
+}
+
+bool Importer::gather_operands(const NodeProto& n, Scope& scope, const std::string& where, std::vector<Entity>* out) {
+  bool fine = true;
+  for (const auto& name : n.input()) {
+    const Entity* e = name.empty() ? nullptr : scope.find(name);
+    if (e == nullptr && !name.empty()) {
+      problem(where, "reads '" + name + "', which nothing before it computes",
+              "the model is damaged or not sorted; check it with onnx.checker");
+      fine = false;
+    }
+    if (e != nullptr && e->is(Entity::Kind::kPoisoned)) fine = false;
+    out->push_back(e == nullptr ? Entity{} : *e);
+  }
+  return fine;
+}
+
+void Importer::import_node(const NodeProto& n, Scope& scope) {
+  if (++node_count_ > kMaxNodes) {
+    if (node_count_ == kMaxNodes + 1)
+      problem("model", "has more than " + std::to_string(kMaxNodes) + " nodes once its functions are written out");
+    return poison_outputs(n, scope);
+  }
+  const std::string domain = canonical_domain(n.domain()), key = operator_key(n);
+  const std::string where = node_name(n, scope) + " (" + key + ")";
+  const ::onnx::FunctionProto* function = find_function(n);
+  const auto opset = scope.opsets->find(domain);
+  const int version = opset == scope.opsets->end() ? 1 : opset->second;
+  const OpImporter* op = function != nullptr ? nullptr : find_importer(key, version);
+  if (function == nullptr && op == nullptr) {
+    problem(where, "operator " + key + " of opset " + std::to_string(version) + " is not supported",
+            "export the model without it, or define it as a function in the model");
+    return poison_outputs(n, scope);
+  }
+  std::vector<Entity> operands;
+  const bool fine =
+      gather_operands(n, scope, where, &operands) &&
+      (function != nullptr ? call_function(n, *function, scope, where, operands) : call_importer(n, *op, scope, where, operands));
+  if (!fine) poison_outputs(n, scope);
+}
+
+bool Importer::call_function(const NodeProto& n, const ::onnx::FunctionProto& f, Scope& scope, const std::string& where,
+                             const std::vector<Entity>& operands) {
+  if (scope.depth >= kMaxDepth) {
+    problem(where, "functions call each other more than " + std::to_string(kMaxDepth) + " deep");
+    return false;
+  }
+  const Opsets opsets = read_opsets(f.opset_import());
+  Scope inner;
+  inner.opsets = &opsets;
+  inner.prefix = node_name(n, scope) + "/";
+  inner.block = scope.block;
+  inner.depth = scope.depth + 1;
+  auto attributes = std::make_shared<std::map<std::string, const ::onnx::AttributeProto*>>();
+  for (const auto& a : f.attribute_proto()) (*attributes)[a.name()] = &a;
+  for (const auto& a : n.attribute())
+    if (const auto* given = scope.resolve(a); given != nullptr) (*attributes)[a.name()] = given;
+  inner.attributes = std::move(attributes);
+  for (int i = 0; i < f.input_size(); ++i)
+    inner.names[f.input(i)] = static_cast<size_t>(i) < operands.size() ? operands[static_cast<size_t>(i)] : Entity{};
+  for (const auto& v : f.value_info()) inner.declared[v.name()] = &v.type();
+  auto used = std::make_shared<NameSet>();
+  for (int i = 0; i < f.output_size() && i < n.output_size(); ++i) {
+    if (scope.used->count(n.output(i)) == 0) continue;
+    used->insert(f.output(i));
+    if (const auto it = scope.declared.find(n.output(i)); it != scope.declared.end()) inner.declared[f.output(i)] = it->second;
+  }
+  carry_back_declared(f.node(), &inner.declared);
+  const std::vector<bool> live = find_live(f.node(), used.get());
+  inner.used = used;
+  const size_t before = problems_->size();
+  import_nodes(f.node(), inner, live);
+  for (int i = 0; i < f.output_size() && i < n.output_size(); ++i) {
+    const Entity* e = inner.find(f.output(i));
+    if (n.output(i).empty() || scope.used->count(n.output(i)) == 0) continue;
+    if (e == nullptr && problems_->size() == before) problem(where, "its function does not compute output '" + f.output(i) + "'");
+    scope.names[n.output(i)] = e == nullptr ? Entity::poisoned() : *e;
+  }
+  return problems_->size() == before;
+}
+
+bool Importer::call_importer(const NodeProto& n, const OpImporter& op, Scope& scope, const std::string& where,
+                             const std::vector<Entity>& operands) {
+  const auto opset = scope.opsets->find(canonical_domain(n.domain()));
+  NodeContext c(*this, scope, n, opset == scope.opsets->end() ? 1 : opset->second, {graph_, *scope.block, node_name(n, scope)});
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Entity& e = operands[i];
+    c.inputs.push_back(e.value);
+    if (op.sequences || e.is(Entity::Kind::kAbsent) || e.is(Entity::Kind::kTensor)) continue;
+    if (n.op_type() == "Identity") {
+      scope.names[n.output(0)] = e;
+      return true;
+    }
+    c.fail("input " + std::to_string(i) + " is a sequence or an optional, expected a tensor");
+  }
+  c.operands = operands;
+  for (int i = 0; i < op.inputs && !op.sequences; ++i)
+    if (c.in(i) == nullptr)
+      c.fail("expected at least " + std::to_string(op.inputs) + " inputs, input " + std::to_string(i) + " is missing");
+  std::vector<std::optional<ir::Type>> declared;
+  for (int i = 0; i < n.output_size(); ++i) declared.push_back(c.declared(i));
+  c.b.declare(std::move(declared));
+  if (c.b.ok()) op.import(c);
+  if (c.given_up) return false;
+  for (int i = 0; i < n.output_size() && c.b.ok(); ++i) {
+    const size_t at = static_cast<size_t>(i);
+    Value* v = at < c.outputs.size() ? c.outputs[at] : nullptr;
+    const bool listed = at < c.results.size() && !c.results[at].is(Entity::Kind::kAbsent);
+    if (v != nullptr && v->name.empty()) v->name = scope.prefix + n.output(i);
+    if (v != nullptr || listed) scope.names[n.output(i)] = v != nullptr ? Entity::tensor(v) : c.results[at];
+    else if (c.wants(i)) c.fail("output " + std::to_string(i) + " ('" + n.output(i) + "') is not supported");
+  }
+  if (!c.b.ok()) problem(where, c.b.error(), c.advice, c.refused);
+  return c.b.ok();
+}
+
+bool Importer::import_body(Scope& around, const GraphProto& body, ir::Block& block, const std::vector<Entity>& arguments,
+                           std::vector<Entity>* results) {
+  if (around.depth >= kMaxDepth) {
+    problem("graph '" + body.name() + "'", "graphs lie inside each other more than " + std::to_string(kMaxDepth) + " deep");
+    return false;
+  }
+  Scope scope;
+  scope.outer = &around;
+  scope.opsets = around.opsets;
+  scope.prefix = around.prefix;
+  scope.block = &block;
+  scope.depth = around.depth + 1;
+  scope.attributes = around.attributes;
+  auto used = std::make_shared<NameSet>();
+  for (const auto& o : body.output()) used->insert(o.name());
+  const std::vector<bool> live = find_live(body.node(), used.get());
+  scope.used = used;
+  for (int i = 0; i < body.input_size() && static_cast<size_t>(i) < arguments.size(); ++i)
+    scope.names[body.input(i).name()] = arguments[static_cast<size_t>(i)];
+  for (const auto& v : body.value_info()) scope.declared[v.name()] = &v.type();
+  for (const auto& v : body.output()) scope.declared[v.name()] = &v.type();
+  carry_back_declared(body.node(), &scope.declared);
+  const size_t before = problems_->size();
+  add_initializers(body, scope);
+  import_nodes(body.node(), scope, live);
+  for (const auto& o : body.output()) {
+    const Entity* e = scope.find(o.name());
+    if (e == nullptr) problem("output '" + o.name() + "' of graph '" + body.name() + "'", "no node computes it");
+    results->push_back(e == nullptr ? Entity::poisoned() : *e);
+    if (results->back().is(Entity::Kind::kPoisoned)) return false;
+  }
+  return problems_->size() == before;
+}
+
+}  // namespace mote::frontends::onnx

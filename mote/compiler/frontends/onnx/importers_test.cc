@@ -1,0 +1,176 @@
+// Importers of single operators, compiled and run: what the node tests of the onnx package do not look at.
+
+#include <cstring>
+
+#include "mote/compiler/driver/compile.h"
+#include "mote/compiler/driver/run.h"
+#include "mote/compiler/frontends/onnx/testing.h"
+
+namespace mote::frontends::onnx::testing {
+namespace {
+
+using driver::Array;
+using ::onnx::TensorProto;
+
+template <class T>
+Array array(const std::vector<int64_t>& dims, const std::vector<T>& values) {
+  Array a{dtype_of<T>, dims, std::vector<uint8_t>(values.size() * sizeof(T))};
+  if (!values.empty()) std::memcpy(a.data.data(), values.data(), a.data.size());
+  return a;
+}
+
+struct Ran {
+  std::string error;
+  std::vector<Array> outputs;
+};
+
+Ran compile_and_run(const ModelBuilder& m, const std::vector<Array>& inputs) {
+  Ran r;
+  const std::string bytes = m.model.SerializeAsString();
+  const Source source{"m.onnx", ir::Bytes::copy_of(bytes.data(), bytes.size())};
+  driver::CompileOptions options;
+  options.golden.count = 0;
+  driver::CompileResult compiled;
+  ir::Problems problems;
+  if (!driver::compile(source, options, &compiled, &problems)) {
+    for (const auto& p : problems) r.error += p.where + ": " + p.what + "\n";
+    return r;
+  }
+  driver::HostProgram program;
+  if (program.open(compiled.file.span(), {}, {}, &r.error)) program.run(0, inputs, &r.outputs, &r.error);
+  return r;
+}
+
+void expect_output(const Ran& r, const std::vector<int64_t>& dims, const std::vector<double>& values) {
+  ASSERT_EQ(r.error, "");
+  ASSERT_EQ(r.outputs.size(), 1u);
+  EXPECT_EQ(r.outputs[0].dims, dims);
+  EXPECT_EQ(driver::to_doubles(r.outputs[0]), values);
+}
+
+void set_ints(::onnx::NodeProto& n, const std::string& name, const std::vector<int64_t>& values) {
+  auto* a = n.add_attribute();
+  a->set_name(name);
+  a->set_type(::onnx::AttributeProto::INTS);
+  for (const int64_t v : values) a->add_ints(v);
+}
+
+const Array kSix = array<float>({1, 2, 1, 3}, {1, 2, 3, 4, 5, 6});
+
+// The same program removes whichever axes arrive; the declared shape only bounds the result.
+TEST(OnnxImporters, SqueezeTakesItsAxesWhenRunning) {
+  ModelBuilder m;
+  m.input("x", {"1", "2", "1", "3"}).input("axes", {"1"}, TensorProto::INT64).output("y", {"2", "2", "3"});
+  m.node("Squeeze", {"x", "axes"}, {"y"});
+  expect_output(compile_and_run(m, {kSix, array<int64_t>({1}, {0})}), {2, 1, 3}, {1, 2, 3, 4, 5, 6});
+  expect_output(compile_and_run(m, {kSix, array<int64_t>({1}, {-2})}), {1, 2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_NE(compile_and_run(m, {kSix, array<int64_t>({1}, {1})}).error, "") << "an axis of size 2 cannot go";
+  EXPECT_NE(compile_and_run(m, {kSix, array<int64_t>({1}, {4})}).error, "") << "there is no axis 4";
+}
+
+TEST(OnnxImporters, UnsqueezeTakesItsAxesWhenRunning) {
+  ModelBuilder m;
+  m.input("x", {"2", "3"}).input("axes", {"2"}, TensorProto::INT64).output("y", {"2", "3", "2", "3"});
+  m.node("Unsqueeze", {"x", "axes"}, {"y"});
+  const Array x = array<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  expect_output(compile_and_run(m, {x, array<int64_t>({2}, {0, -2})}), {1, 2, 1, 3}, {1, 2, 3, 4, 5, 6});
+  expect_output(compile_and_run(m, {x, array<int64_t>({2}, {3, 1})}), {2, 1, 3, 1}, {1, 2, 3, 4, 5, 6});
+}
+
+TEST(OnnxImporters, ReduceWithoutKeptAxesTakesItsAxesWhenRunning) {
+  ModelBuilder m;
+  m.input("x", {"2", "3"}).input("axes", {"1"}, TensorProto::INT64).output("y", {"3"});
+  attribute(m.node("ReduceSum", {"x", "axes"}, {"y"}), "keepdims", 0);
+  const Array x = array<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  expect_output(compile_and_run(m, {x, array<int64_t>({1}, {0})}), {3}, {5, 7, 9});
+  expect_output(compile_and_run(m, {x, array<int64_t>({1}, {1})}), {2}, {6, 15});
+}
+
+TEST(OnnxImporters, ReduceWithoutAxesAndNoopLeavesElementsToTheOperator) {
+  ModelBuilder m;
+  m.input("x", {"3"}).output("y", {"3"});
+  attribute(m.node("ReduceSumSquare", {"x"}, {"y"}), "noop_with_empty_axes", 1);
+  expect_output(compile_and_run(m, {array<float>({3}, {1, -2, 3})}), {3}, {1, 4, 9});
+}
+
+// A run-time size beyond the declared one is an error of the run, never a write outside of the plan.
+TEST(OnnxImporters, DeclaredShapesBoundRunTimeSizes) {
+  ModelBuilder m;
+  m.input("x", {"1"}).input("shape", {"1"}, TensorProto::INT64).output("y", {"4"});
+  m.node("Expand", {"x", "shape"}, {"y"});
+  const Array x = array<float>({1}, {7});
+  expect_output(compile_and_run(m, {x, array<int64_t>({1}, {3})}), {3}, {7, 7, 7});
+  EXPECT_NE(compile_and_run(m, {x, array<int64_t>({1}, {5})}).error, "");
+}
+
+// What is computed element by element from a value bounds it, where the model declares that.
+TEST(OnnxImporters, DeclaredShapesReachValuesBeforeThem) {
+  ModelBuilder m;
+  m.input("n", {}, TensorProto::INT64).output("y", {"8"});
+  auto* zero = m.graph->add_initializer();
+  zero->set_name("zero");
+  zero->set_data_type(TensorProto::INT64);
+  zero->add_int64_data(0);
+  *m.graph->add_initializer() = *zero;
+  m.graph->mutable_initializer(1)->set_name("one");
+  m.graph->mutable_initializer(1)->set_int64_data(0, 1);
+  m.node("Range", {"zero", "n", "one"}, {"r"});
+  attribute(m.node("Cast", {"r"}, {"f"}), "to", TensorProto::FLOAT);
+  m.node("Neg", {"f"}, {"y"});
+  expect_output(compile_and_run(m, {array<int64_t>({}, {3})}), {3}, {-0.0, -1, -2});
+}
+
+TEST(OnnxImporters, TensorScatterWrapsAround) {
+  ModelBuilder m(24);
+  m.input("cache", {"1", "3", "1"}).input("update", {"1", "2", "1"}).input("at", {"1"}, TensorProto::INT64).output("y", {"1", "3", "1"});
+  auto& n = m.node("TensorScatter", {"cache", "update", "at"}, {"y"});
+  auto* mode = n.add_attribute();
+  mode->set_name("mode");
+  mode->set_s("circular");
+  const auto r = compile_and_run(m, {array<float>({1, 3, 1}, {1, 2, 3}), array<float>({1, 2, 1}, {8, 9}), array<int64_t>({1}, {2})});
+  expect_output(r, {1, 3, 1}, {9, 2, 8});
+}
+
+TEST(OnnxImporters, TreesThatLeadInCirclesAreRefused) {
+  ModelBuilder m;
+  auto* ml = m.model.add_opset_import();
+  ml->set_domain("ai.onnx.ml");
+  ml->set_version(3);
+  m.input("x", {"2", "1"}).output("y", {"2", "1"});
+  auto& n = m.node("TreeEnsembleRegressor", {"x"}, {"y"});
+  n.set_domain("ai.onnx.ml");
+  set_ints(n, "nodes_treeids", {0, 0});
+  set_ints(n, "nodes_nodeids", {0, 1});
+  set_ints(n, "nodes_featureids", {0, 0});
+  set_ints(n, "nodes_truenodeids", {1, 0});
+  set_ints(n, "nodes_falsenodeids", {1, 0});
+  auto* values = n.add_attribute();
+  values->set_name("nodes_values");
+  auto* modes = n.add_attribute();
+  modes->set_name("nodes_modes");
+  for (int i = 0; i < 2; ++i) {
+    values->add_floats(0);
+    modes->add_strings("BRANCH_LEQ");
+  }
+  EXPECT_NE(compile_and_run(m, {array<float>({2, 1}, {1, 2})}).error, "");
+}
+
+TEST(OnnxImporters, RefusalsNameTypeAndNode) {
+  ModelBuilder m;
+  m.input("x", {"2"}).output("y", {"2"});
+  attribute(m.node("Cast", {"x"}, {"y"}), "to", 17);
+  const auto r = compile_and_run(m, {});
+  EXPECT_NE(r.error.find("Cast_1 (Cast)"), std::string::npos) << r.error;
+  EXPECT_NE(r.error.find("FLOAT8E4M3FN"), std::string::npos) << r.error;
+}
+
+TEST(OnnxImporters, TypesThatAnOperatorLacksAreNamed) {
+  ModelBuilder m;
+  m.input("x", {"2"}, TensorProto::INT32).output("y", {"2"});
+  m.node("Sqrt", {"x"}, {"y"});
+  const auto r = compile_and_run(m, {});
+  EXPECT_NE(r.error.find("expected f32 f64 f16 bf16, found s32"), std::string::npos) << r.error;
+}
+
+}  // namespace
+}  // namespace mote::frontends::onnx::testing

@@ -1,0 +1,25 @@
+#include "mote/compiler/frontends/onnx/quant_stage.h"
+
+#include "mote/ops/quantize/quantize.h"
+
+namespace mote::frontends::onnx {
+
+bool known_zero(const Value* zero, int32_t* out) {
+  *out = 0;
+  if (zero == nullptr) return true;
+  std::vector<int64_t> known;
+  if (!ir::known_ints(*zero, &known) || known.empty()) return false;
+  for (int64_t z : known)
+    if (z != known[0]) return false;
+  *out = static_cast<int32_t>(known[0]);
+  return true;
+}
+
+Value* quantize_with(Decompose& d, Value* x, Value* scale, Value* zero, DType to) {
+  ops::quantize::Attrs a;
+  a.to = static_cast<uint32_t>(to);
+  if (!d.b.ok()) return nullptr;
+  return zero != nullptr ? d.b.op(OpId::quantize, a, {x, scale, zero}) : d.b.op(OpId::quantize, a, {x, scale});
+}
+
+}  // namespace mote::frontends::onnx
