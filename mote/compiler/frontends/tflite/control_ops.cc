@@ -1,0 +1,194 @@
+// Control flow and variables.
+
+#include <algorithm>
+
+#include "mote/compiler/frontends/tflite/import.h"
+
+namespace mote::frontends::tflite {
+namespace {
+
+std::vector<Value*> arguments(Op& op, uint32_t first) {
+  std::vector<Value*> out;
+  for (uint32_t i = first; i < op.inputs(); ++i) {
+    out.push_back(op.value(i));
+    if (out.back() == nullptr) op.fail("input " + std::to_string(i) + " is missing");
+  }
+  return out;
+}
+
+std::string where(const Op& op) { return op.b.name() + " (" + operator_name(op.source) + ")"; }
+
+void set_all(Op& op, const std::vector<Value*>& results) {
+  if (results.size() < op.outputs()) return op.fail("expected " + std::to_string(op.outputs()) + " results, found " + std::to_string(results.size()));
+  for (uint32_t i = 0; i < op.outputs(); ++i) op.set(i, results[i]);
+}
+
+// Runs a subgraph in place.
+void call(Op& op, int64_t subgraph) {
+  const std::vector<Value*> in = arguments(op, 0);
+  std::vector<Value*> out;
+  if (!op.ok()) return;
+  if (!op.importer.import_subgraph(static_cast<int>(std::min<int64_t>(subgraph, INT32_MAX)), op.b.block(), in, op.scope.initializing, where(op), &out))
+    return op.fail("the called subgraph is not supported");
+  set_all(op, out);
+}
+
+Value* scalar(ir::NodeBuilder& b, Value* v) { return v == nullptr || v->type.rank() == 0 ? v : b.reshape(v, {}); }
+
+bool infer_control(Op& op, ir::Node* n) {
+  std::string error;
+  if (ir::infer(*n, &error)) return true;
+  op.fail(error);
+  return false;
+}
+
+}  // namespace
+
+void import_call(Op& op) { call(op, op.options<fb::CallOptions>().subgraph()); }
+
+// A named group of operators; what it is made of is in a subgraph.
+void import_composite(Op& op) {
+  const auto* o = op.source.table->builtin_options2_as_StableHLOCompositeOptions();
+  if (o == nullptr) return op.fail("the options are missing");
+  call(op, o->decomposition_subgraph_index());
+}
+
+void import_if(Op& op) {
+  const auto& o = op.options<fb::IfOptions>();
+  Value* condition = scalar(op.b, op.value(0));
+  const std::vector<Value*> in = arguments(op, 1);
+  if (!op.ok()) return;
+  ir::Graph& g = op.b.graph();
+  ir::Node* n = g.add_node(op.b.block(), ir::kIf, nullptr, 0, {condition}, op.outputs(), op.b.name());
+  for (const int32_t index : {o.then_subgraph_index(), o.else_subgraph_index()}) {
+    ir::Block& block = g.add_block(n);
+    std::vector<Value*> out;
+    if (!op.importer.import_subgraph(index, block, in, false, where(op), &out)) return op.fail("a branch is not supported");
+    if (out.size() < op.outputs()) return op.fail("a branch gives " + std::to_string(out.size()) + " results; expected " + std::to_string(op.outputs()));
+    for (uint32_t i = 0; i < op.outputs(); ++i) g.add_result(block, out[i]);
+  }
+  if (infer_control(op, n)) set_all(op, n->outputs);
+}
+
+// The condition is computed once before the loop and at the end of each trip.
+void import_while(Op& op) {
+  const auto& o = op.options<fb::WhileOptions>();
+  const std::vector<Value*> start = arguments(op, 0);
+  if (!op.ok()) return;
+  if (op.outputs() != start.size()) return op.fail("a loop has as many outputs as inputs; found " + std::to_string(op.outputs()) + " and " + std::to_string(start.size()));
+  ir::Graph& g = op.b.graph();
+  std::vector<Value*> first;
+  if (!op.importer.import_subgraph(o.cond_subgraph_index(), op.b.block(), start, false, where(op), &first) || first.size() != 1)
+    return op.fail("the condition is not supported");
+  std::vector<Value*> in{nullptr, scalar(op.b, first[0])};
+  in.insert(in.end(), start.begin(), start.end());
+  if (!op.ok()) return;
+  ir::Node* n = g.add_node(op.b.block(), ir::kLoop, nullptr, 0, in, op.outputs(), op.b.name());
+  n->max_trips = op.importer.options().max_trips;
+  ir::Block& body = g.add_block(n);
+  g.add_argument(body, "", ir::Type{DType::s64, {}, 0});
+  g.add_argument(body, "", ir::Type{DType::boolean, {}, 0});
+  std::vector<Value*> carried, next, again;
+  for (Value* v : start) carried.push_back(g.add_argument(body, "", v->type, v->facts));
+  if (!op.importer.import_subgraph(o.body_subgraph_index(), body, carried, false, where(op), &next) || next.size() != start.size())
+    return op.fail("the loop's body is not supported");
+  if (!op.importer.import_subgraph(o.cond_subgraph_index(), body, next, false, where(op), &again) || again.size() != 1)
+    return op.fail("the condition is not supported");
+  ir::NodeBuilder b(g, body, op.b.name());
+  g.add_result(body, scalar(b, again[0]));
+  for (Value* v : next) g.add_result(body, v);
+  if (infer_control(op, n)) set_all(op, n->outputs);
+}
+
+// --- variables ---
+
+void import_var_handle(Op& op) {
+  const auto& o = op.options<fb::VarHandleOptions>();
+  std::string name = std::string(text_of(o.shared_name()));
+  if (o.container() != nullptr && o.container()->size() > 0) name = std::string(text_of(o.container())) + "/" + name;
+  if (op.outputs() < 1 || op.source.table->outputs()->Get(0) < 0) return op.fail("the output is missing");
+  op.scope.handles[static_cast<size_t>(op.source.table->outputs()->Get(0))] = name.empty() ? "variable" : name;
+}
+
+namespace {
+
+const std::string& handle(Op& op) {
+  const std::string& name = op.scope.handles[static_cast<size_t>(op.source.table->inputs()->Get(0))];
+  if (name.empty()) op.fail("input 0 must be a variable that VAR_HANDLE names in the same subgraph");
+  return name;
+}
+
+// True when something reads what operator `index` gives after a later operator may have changed the variable.
+bool needs_copy(const Op& op) {
+  const std::vector<Operator>& all = op.scope.graph->operators;
+  const size_t here = static_cast<size_t>(&op.source - all.data());
+  const int32_t read = op.source.table->outputs()->Get(0);
+  const auto changes = [](const Operator& o) {
+    return o.code == BuiltinOperator::ASSIGN_VARIABLE || o.code == BuiltinOperator::CALL || o.code == BuiltinOperator::IF ||
+           o.code == BuiltinOperator::WHILE || o.code == BuiltinOperator::STABLEHLO_COMPOSITE;
+  };
+  bool changed = false;
+  for (size_t i = here + 1; i < all.size(); ++i) {
+    const auto* in = all[i].table->inputs();
+    if (changed && in != nullptr && std::find(in->begin(), in->end(), read) != in->end()) return true;
+    if (!changes(all[i])) continue;
+    // Assignments to other variables do not matter.
+    const bool other = all[i].code == BuiltinOperator::ASSIGN_VARIABLE && in != nullptr && in->size() > 0 && in->Get(0) >= 0 &&
+                       op.scope.handles[static_cast<size_t>(in->Get(0))] != op.scope.handles[static_cast<size_t>(op.source.table->inputs()->Get(0))] &&
+                       !op.scope.handles[static_cast<size_t>(in->Get(0))].empty();
+    changed |= !other;
+  }
+  const auto& results = op.scope.graph->outputs;
+  return changed && std::find(results.begin(), results.end(), read) != results.end();
+}
+
+}  // namespace
+
+void import_read_variable(Op& op) {
+  const std::string& name = handle(op);
+  if (!op.ok() || op.outputs() < 1) return;
+  const Tensor& t = op.out();
+  const bool open = t.dtype == DType::kNone || std::any_of(t.dims.begin(), t.dims.end(), [](int32_t d) { return d < 0; });
+  const ir::Type type{t.dtype, t.dims, 0};
+  Value* state = op.importer.variable(name, open ? nullptr : &type);
+  if (state == nullptr) return op.fail("the variable '" + name + "' must have a plain type and a fixed shape; found " + describe(t));
+  op.set(needs_copy(op) ? op.b.op(OpId::copy, {state}) : state);
+}
+
+void import_assign_variable(Op& op) {
+  const std::string& name = handle(op);
+  Value* v = op.value(1);
+  if (!op.ok()) return;
+  if (v->type.dynamic != 0) return op.fail("the variable '" + name + "' must have a fixed shape");
+  Value* state = op.importer.variable(name, &v->type);
+  if (state->type != v->type)
+    return op.fail("the variable '" + name + "' changes its type or shape, which must stay the same");
+  if (op.scope.initializing) {
+    ir::Bytes data = v->data;
+    if (!v->is_constant()) {
+      const ir::Bytes* known = ir::known_data(*v);
+      if (known == nullptr) return op.fail("the first contents of '" + name + "' must be known when compiling");
+      data = *known;
+    }
+    state->data = data;
+    return;
+  }
+  if (v == state) return;
+  // Another variable's contents are copied now: it may change later.
+  if (v->kind == ir::ValueKind::kState) v = op.b.op(OpId::copy, {v});
+  ir::Node* n = op.b.graph().add_node(op.b.block(), ir::kAssign, nullptr, 0, {state, v}, 0, op.b.name());
+  infer_control(op, n);
+}
+
+// Gives variables their first contents: nothing of it is left in the program.
+void import_call_once(Op& op) {
+  ir::Graph& g = op.b.graph();
+  ir::Block scratch;
+  scratch.graph = &g;
+  std::vector<Value*> out;
+  if (!op.importer.import_subgraph(op.options<fb::CallOnceOptions>().init_subgraph_index(), scratch, {}, true, where(op), &out))
+    op.fail("the initialisation is not supported");
+  while (!scratch.nodes.empty()) g.erase(scratch.nodes.back().get());
+}
+
+}  // namespace mote::frontends::tflite

@@ -1,0 +1,163 @@
+// Methods of the program: one for each signature, with its names; without signatures one with the names of the tensors.
+
+#include <algorithm>
+
+#include "mote/compiler/frontends/tflite/import.h"
+
+namespace mote::frontends::tflite {
+namespace {
+
+constexpr char kOpenAdvice[] = "fix them with --shape NAME=1x2x3, or bound them with --dim NAME.AXIS=MIN..MAX";
+
+using TensorMaps = Vector<flatbuffers::Offset<fb::TensorMap>>;
+
+// A batch that the converter left open has the size it was converted with unless the user says otherwise, as in TensorFlow Lite's own
+// interpreter. Converters write 1 for every open size, so 1 says nothing of other dimensions.
+bool has_default(const Tensor& t, size_t axis) { return axis == 0 ? t.default_dims[0] >= 1 : t.default_dims[axis] > 1; }
+
+}  // namespace
+
+// Entries follow the subgraph's order, as other users of the file count them.
+bool Importer::read_entries(const TensorMaps* maps, const SubGraph& g, const std::vector<int>& order, std::vector<Entry>* out) {
+  for (uint32_t i = 0; maps != nullptr && i < maps->size(); ++i) {
+    if (maps->Get(i)->tensor_index() >= g.tensors.size()) return false;
+    out->push_back({std::string(text_of(maps->Get(i)->name())), static_cast<int>(maps->Get(i)->tensor_index())});
+  }
+  const auto place = [&](const Entry& e) { return std::find(order.begin(), order.end(), e.tensor) - order.begin(); };
+  std::stable_sort(out->begin(), out->end(), [&](const Entry& a, const Entry& b) { return place(a) < place(b); });
+  return true;
+}
+
+bool Importer::find_methods(std::vector<Wanted>* out) {
+  const auto* signatures = model_.table->signature_defs();
+  for (uint32_t i = 0; signatures != nullptr && i < signatures->size(); ++i) {
+    const fb::SignatureDef& s = *signatures->Get(i);
+    Wanted w;
+    w.name = std::string(text_of(s.signature_key()));
+    if (w.name.empty()) w.name = "method_" + std::to_string(i);
+    if (s.subgraph_index() >= model_.subgraphs.size()) {
+      problem("signature " + w.name, "expected a subgraph below " + std::to_string(model_.subgraphs.size()) + ", found " +
+                                         std::to_string(s.subgraph_index()));
+      return false;
+    }
+    w.subgraph = static_cast<int>(s.subgraph_index());
+    const SubGraph& g = model_.subgraphs[s.subgraph_index()];
+    if (!read_entries(s.inputs(), g, g.inputs, &w.inputs) || !read_entries(s.outputs(), g, g.outputs, &w.outputs)) {
+      problem("signature " + w.name, "names a tensor that does not exist");
+      return false;
+    }
+    out->push_back(std::move(w));
+  }
+  if (!out->empty()) return true;
+  const SubGraph& g = model_.subgraphs[0];
+  Wanted w;
+  w.name = "main";
+  for (const int t : g.inputs) w.inputs.push_back({tensor_name(g, t), t});
+  for (const int t : g.outputs) w.outputs.push_back({tensor_name(g, t), t});
+  out->push_back(std::move(w));
+  return true;
+}
+
+const Dims* Importer::given_shape(const Entry& e, const Tensor& t) const {
+  auto found = options_.shapes.find(e.name);
+  if (found == options_.shapes.end()) found = options_.shapes.find(std::string(t.name));
+  return found == options_.shapes.end() ? nullptr : &found->second;
+}
+
+// Makes a symbol for each open dimension that --dim bounds; lists those that nothing settles in *open.
+void Importer::find_symbols(const Entry& e, const Tensor& t, std::vector<std::string>* open) {
+  if (given_shape(e, t) != nullptr) return;
+  for (size_t i = 0; i < t.dims.size(); ++i) {
+    if (t.dims[i] >= 0) continue;
+    const std::string symbol = e.name + "." + std::to_string(i);
+    auto range = options_.dims.find(symbol);
+    if (range == options_.dims.end()) range = options_.dims.find(std::string(t.name) + "." + std::to_string(i));
+    if (range == options_.dims.end()) {
+      if (!has_default(t, i)) open->push_back(symbol);
+      continue;
+    }
+    const auto same = std::find_if(graph_.symbols.begin(), graph_.symbols.end(), [&](const ir::Symbol& s) { return s.name == symbol; });
+    symbols_[{&t, static_cast<int>(i)}] = static_cast<int>(same - graph_.symbols.begin());
+    if (same == graph_.symbols.end()) graph_.symbols.push_back({symbol, range->second.min, range->second.max});
+  }
+}
+
+Value* Importer::add_input(ir::Method& method, const Entry& e, const Tensor& t) {
+  if (t.dtype == DType::kNone || t.dtype == DType::s4) {
+    problem("input " + e.name, "expected a plain number type, found " + std::string(fb::EnumNameTensorType(t.source_type)));
+    return nullptr;
+  }
+  const Dims* given = given_shape(e, t);
+  Dims dims = given != nullptr ? *given : t.default_dims;
+  std::vector<int> symbols(dims.size(), -1);
+  for (size_t i = 0; given == nullptr && i < dims.size(); ++i) {
+    const auto s = symbols_.find({&t, static_cast<int>(i)});
+    if (s != symbols_.end()) symbols[i] = s->second;
+  }
+  const bool bad = dims.size() > static_cast<size_t>(kMaxRank) || std::any_of(dims.begin(), dims.end(), [](int32_t d) { return d < 0; });
+  Value* v = bad ? nullptr : graph_.add_input(method, e.name, t.dtype, dims, symbols);
+  if (v == nullptr || v->type.byte_size() > kMaxTensorBytes) {
+    problem("input " + e.name, "expected at most 8 dimensions of at least 0 and 2 GB in all");
+    return nullptr;
+  }
+  if (t.is_quantized()) v->quant = ir::QuantNote{t.scale(), t.zero()};
+  return v;
+}
+
+bool Importer::add_method(const Wanted& w) {
+  const SubGraph& g = model_.subgraphs[static_cast<size_t>(w.subgraph)];
+  ir::Method& method = graph_.add_method(w.name);
+  std::vector<Value*> by_tensor(g.tensors.size(), nullptr), arguments, results;
+  for (const Entry& e : w.inputs) {
+    Value*& v = by_tensor[static_cast<size_t>(e.tensor)];
+    v = add_input(method, e, g.tensors[static_cast<size_t>(e.tensor)]);
+    if (v == nullptr) return false;
+  }
+  for (const int t : g.inputs) {
+    arguments.push_back(by_tensor[static_cast<size_t>(t)]);
+    if (arguments.back() != nullptr) continue;
+    problem("method " + w.name, "the signature leaves out input '" + tensor_name(g, t) + "'");
+    return false;
+  }
+  if (!import_subgraph(w.subgraph, *method.block, arguments, false, "method " + w.name, &results)) return false;
+  std::set<Value*> given;
+  for (const Entry& e : w.outputs) {
+    const auto at = std::find(g.outputs.begin(), g.outputs.end(), e.tensor);
+    if (at == g.outputs.end()) {
+      problem("method " + w.name, "output '" + e.name + "' is no output of its subgraph");
+      return false;
+    }
+    Value* v = results[static_cast<size_t>(at - g.outputs.begin())];
+    // An output of its own for what is no result of an operator, or is given twice.
+    if (v->kind != ir::ValueKind::kResult || !given.insert(v).second)
+      v = ir::NodeBuilder(graph_, *method.block, e.name).op(OpId::copy, {v});
+    if (v == nullptr) {
+      problem("output " + e.name, "the output has a type that cannot be given out");
+      return false;
+    }
+    const Tensor& t = g.tensors[static_cast<size_t>(e.tensor)];
+    if (t.is_quantized()) v->quant = ir::QuantNote{t.scale(), t.zero()};
+    graph_.add_output(method, e.name, v);
+  }
+  return true;
+}
+
+bool Importer::run() {
+  bytes_left_ = uint64_t{model_.source.bytes.size} * 16 + (uint64_t{64} << 20);
+  std::vector<Wanted> methods;
+  if (!find_methods(&methods)) return false;
+  std::vector<std::string> open;
+  for (const Wanted& w : methods)
+    for (const Entry& e : w.inputs) find_symbols(e, model_.subgraphs[static_cast<size_t>(w.subgraph)].tensors[static_cast<size_t>(e.tensor)], &open);
+  if (!open.empty()) {
+    std::string list;
+    for (const std::string& s : open) list += (list.empty() ? "" : ", ") + s;
+    problem("inputs", "the sizes of these dimensions are open: " + list, std::string(kOpenAdvice) + ", for example --dim " + open[0] + "=1..64");
+    return false;
+  }
+  bool fine = true;
+  for (const Wanted& w : methods) fine &= add_method(w);
+  return fine && problems_.empty();
+}
+
+}  // namespace mote::frontends::tflite
