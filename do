@@ -12,7 +12,7 @@ usage() {
 ./do demo              build, make the bundled model, run it: result, time, memory
 ./do test              build and run every test of the release and sanitizer builds
 ./do test --fast       the tests of the release build that take less than a minute together
-./do test --all        also Clang, 32- and 64-bit Arm, Cortex-M, Windows, macOS, WebAssembly, fuzzing
+./do test --all        also Clang, threads, 32- and 64-bit Arm, Cortex-M, Windows, macOS, WebAssembly, fuzzing
 ./do test PRESET ...   build and test these presets only (cmake --list-presets)
 ./do bench             overhead per operator, load time, and the bundled model
 ./do format            format all code, write docs/generated anew
@@ -21,11 +21,11 @@ END
 
 # --- set-up ----------------------------------------------------------------------------------------------------------
 
-packages_demo="build-essential cmake ninja-build ccache git python3 flatbuffers-compiler libflatbuffers-dev libcli11-dev nlohmann-json3-dev
-  libjpeg-dev libpng-dev"
+packages_demo="build-essential cmake ninja-build ccache git python3 flatbuffers-compiler libflatbuffers-dev
+  protobuf-compiler libprotobuf-dev libcli11-dev nlohmann-json3-dev libjpeg-dev libpng-dev"
 packages_test="$packages_demo libgtest-dev googletest libbenchmark-dev clang libclang-rt-14-dev clang-format clang-tidy gcc-arm-none-eabi
-  libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm"
-packages_all="$packages_test g++-aarch64-linux-gnu g++-arm-linux-gnueabihf qemu-user wine64 python3-venv"
+  libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm python3-venv"
+packages_all="$packages_test g++-aarch64-linux-gnu g++-arm-linux-gnueabihf qemu-user wine64"
 
 setup() {
   local missing=() package as_root=()
@@ -41,10 +41,23 @@ setup() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
-# Zig's compiler and wasmtime, pinned, in a virtual environment of the build folder.
-setup_venv() {
-  [ -x build/venv/bin/python3 ] || python3 -m venv build/venv
-  build/venv/bin/python3 -m pip install -q --disable-pip-version-check ziglang==0.17.0 wasmtime==50.0.1
+# PyPI packages, pinned, in a virtual environment of the build folder.
+install_venv() {
+  [ -x build/venv/bin/python3 ] || python3 -m venv build/venv || return 1
+  build/venv/bin/python3 -m pip install -q --disable-pip-version-check "$@"
+}
+
+# Zig's compiler and wasmtime.
+setup_venv() { install_venv ziglang==0.17.0 wasmtime==50.0.1; }
+
+# The runtimes that whole models are compared with; tests find them through MOTE_PYTHON and are skipped by name without it.
+setup_references() {
+  if install_venv numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1 ai-edge-litert==2.3.0 tflite==2.18.0 tflite-micro==0.dev20261023182759; then
+    export MOTE_PYTHON=$PWD/build/venv/bin/python3
+  else
+    skipped=$((skipped + 1))
+    echo "SKIPPED: comparing with ONNX Runtime, LiteRT and TFLite Micro: the PyPI packages could not be installed"
+  fi
 }
 
 # --- building --------------------------------------------------------------------------------------------------------
@@ -90,17 +103,24 @@ build_only() {
   build "$1" && count "$1: build" 0 || count "$1: build" 1
 }
 
-# Each fuzz target for some seconds, from generated seeds and what is kept in tests/fuzz/corpus; a crash or hang fails.
+# What starts threads, under the thread sanitizer.
+test_threads() {
+  if build tsan --target api_test runtime_test; then run_ctest tsan; else count "tsan: build" 1; fi
+}
+
+# Each fuzz target for some seconds, from generated seeds and what is kept in tests/fuzz/corpus; a crash or hang fails. Every call
+# starts from the same inputs and the same seed: how far it comes depends on the machine, the way there does not.
 fuzz() {
   local seconds=$1 name log corpus
   build fuzz --target program_fuzz mutate_fuzz op_fuzz make_corpus || { count "fuzz: build" 1; return; }
+  rm -rf build/fuzz/seeds build/fuzz/corpus
   mkdir -p build/fuzz/seeds
   build/fuzz/bin/make_corpus build/fuzz/seeds 500 > build/fuzz/make_corpus.log 2>&1 || { cat build/fuzz/make_corpus.log; count make_corpus 1; }
   for name in program_fuzz mutate_fuzz op_fuzz; do
     log=build/fuzz/$name.log corpus=build/fuzz/corpus/$name
     mkdir -p "$corpus"
     echo "--- $name: $seconds s"
-    if build/fuzz/bin/$name -max_len=16384 -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    if build/fuzz/bin/$name -seed=1 -max_len=16384 -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
          -artifact_prefix=build/fuzz/ "$corpus" build/fuzz/seeds $(ls -d tests/fuzz/corpus 2> /dev/null) > "$log" 2>&1; then
       count "$name" 0
     else
@@ -109,6 +129,19 @@ fuzz() {
     fi
     grep "number_of_executed_units" "$log" || true
   done
+}
+
+# Mutated ONNX and TFLite files through the compiler, for some seconds; likewise.
+fuzz_models() {
+  local log=build/fuzz/model_fuzz.log seeds=(tests/fuzz_models/corpus)
+  build fuzz --target model_fuzz || { count "model_fuzz: build" 1; return; }
+  rm -rf build/fuzz/corpus/model_fuzz
+  mkdir -p build/fuzz/corpus/model_fuzz
+  [ ! -d ../shared/models ] || seeds+=(../shared/models)
+  echo "--- model_fuzz: $1 s"
+  build/fuzz/bin/model_fuzz -seed=1 -max_len=131072 -max_total_time="$1" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix=build/fuzz/ build/fuzz/corpus/model_fuzz "${seeds[@]}" > "$log" 2>&1 && count model_fuzz 0 || { tail -40 "$log"; count model_fuzz 1; }
+  grep "number_of_executed_units" "$log" || true
 }
 
 finish() {
@@ -120,10 +153,13 @@ finish() {
 test_all() {
   local fuzz_seconds=$1
   setup "$packages_all"
+  setup_references
   test_preset release
   test_preset asan
   test_preset cortex-m4
   test_preset cortex-m55
+  test_preset clang
+  test_threads
   build_only cortex-m4-all
   test_preset aarch64 -LE host
   test_preset armv7 -LE host
@@ -136,6 +172,7 @@ test_all() {
     echo "SKIPPED: windows-x64, wasm, macos-arm64: PyPI packages ziglang and wasmtime could not be installed"
   fi
   fuzz "$fuzz_seconds"
+  fuzz_models "$fuzz_seconds"
 }
 
 run_tests() {
@@ -144,6 +181,7 @@ run_tests() {
     --all) test_all 60; finish ;;
     '')
       setup "$packages_test"
+      setup_references
       test_preset release
       test_preset asan
       test_preset cortex-m4
@@ -153,13 +191,15 @@ run_tests() {
     -*) usage; exit 2 ;;
     *)
       setup "$packages_all"
+      setup_references
       local preset
       for preset in "$@"; do
         case $preset in
           windows-x64 | wasm) setup_venv; test_preset "$preset" ;;
           macos-arm64) setup_venv; build_only "$preset" ;;
           size | cortex-m4-all) build_only "$preset" ;;
-          fuzz) fuzz 60 ;;
+          fuzz) fuzz 60; fuzz_models 60 ;;
+          tsan) test_threads ;;
           *) test_preset "$preset" ;;
         esac
       done

@@ -4,8 +4,8 @@
     pip install -r requirements.txt && ./train.py
 
 Data: the 1,797 images of 8 x 8 pixels (values 0..16) that come with scikit-learn; a quarter is held out.
-Writes: digits.onnx; weights.bin and weights.txt (for build_digits.cc, which needs no ONNX reader);
-input_<n>.npy, held-out images that are right with a clear margin; golden_in.bin and golden_out.bin.
+Writes: digits.onnx; input_<n>.npy, held-out images that are right with a clear margin; golden/, examples that travel in the program;
+for build_digits.cc, which needs no ONNX reader, weights.bin, weights.txt, golden_in.bin and golden_out.bin.
 """
 import pathlib
 
@@ -95,6 +95,11 @@ def write_examples(model, images, labels):
     for digit in range(10):
         at = torch.where((labels == digit) & (best.indices == digit) & (best.values > 0.95))[0][0]
         np.save(HERE / f"input_{digit}.npy", images[at : at + 1].numpy())
+    for i in range(GOLDENS):
+        folder = HERE / "golden" / str(i)
+        folder.mkdir(parents=True, exist_ok=True)
+        np.save(folder / "image.npy", images[i : i + 1].numpy())
+        np.save(folder / "probabilities.npy", probabilities[i : i + 1].numpy())
     images[:GOLDENS].numpy().astype("<f4").tofile(HERE / "golden_in.bin")
     probabilities[:GOLDENS].numpy().astype("<f4").tofile(HERE / "golden_out.bin")
 

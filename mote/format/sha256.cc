@@ -23,19 +23,25 @@ void Sha256::block(const uint8_t* p) noexcept {
     w[i] = static_cast<uint32_t>(p[4 * i]) << 24 | static_cast<uint32_t>(p[4 * i + 1]) << 16 | static_cast<uint32_t>(p[4 * i + 2]) << 8 |
            p[4 * i + 3];
   for (int i = 16; i < 64; ++i) {
-    const uint32_t a = w[i - 15], b = w[i - 2];
-    w[i] = w[i - 16] + (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) + w[i - 7] + (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
+    const uint32_t x = w[i - 15], y = w[i - 2];
+    w[i] = w[i - 16] + (rotate(x, 7) ^ rotate(x, 18) ^ x >> 3) + w[i - 7] + (rotate(y, 17) ^ rotate(y, 19) ^ y >> 10);
   }
-  uint32_t s[8];
-  std::memcpy(s, state_, sizeof s);
+  // Named, not an array: shifting that is a call of memmove in every round.
+  uint32_t a = state_[0], b = state_[1], c = state_[2], d = state_[3], e = state_[4], f = state_[5], g = state_[6], h = state_[7];
   for (int i = 0; i < 64; ++i) {
-    const uint32_t choose = (s[4] & s[5]) ^ (~s[4] & s[6]), majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-    const uint32_t t1 = s[7] + (rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25)) + choose + kRound[i] + w[i];
-    const uint32_t t2 = (rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22)) + majority;
-    for (int k = 7; k > 0; --k) s[k] = s[k - 1];
-    s[4] += t1;
-    s[0] = t1 + t2;
+    const uint32_t choose = (e & f) ^ (~e & g), majority = (a & b) ^ (a & c) ^ (b & c);
+    const uint32_t t1 = h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + choose + kRound[i] + w[i];
+    const uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + majority;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2;
   }
+  const uint32_t s[8] = {a, b, c, d, e, f, g, h};
   for (int i = 0; i < 8; ++i) state_[i] += s[i];
 }
 

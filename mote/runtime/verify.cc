@@ -53,7 +53,9 @@ static bool same_order(const TensorDesc& a, const TensorDesc& b) noexcept {
 }
 
 bool may_share(const OpDef& def, uint32_t output, uint32_t input, const TensorDesc& out, const TensorDesc& in) noexcept {
-  const bool in_place = (def.flags & kElementwise) != 0 || ((def.flags & kStateUpdate) != 0 && input == output);
+  // Residuals: inputs besides the first that are read row by row are read where the output is written, each element before it is.
+  const bool residual = output == 0 && input > 0 && (def.ring_in & operand_bit(input)) != 0;
+  const bool in_place = (def.flags & kElementwise) != 0 || ((def.flags & kStateUpdate) != 0 && input == output) || residual;
   return (in_place && same_order(out, in)) || ((def.flags & kView) != 0 && is_dense(out) && is_dense(in));
 }
 

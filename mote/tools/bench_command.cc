@@ -43,27 +43,6 @@ double percentile(std::vector<double> v, double q) {
 
 double Measured::jitter_us(double q) const { return percentile(late_us, q); }
 
-// Golden inputs where the file has them (indices make sense there), made-up ones otherwise.
-void fill_inputs(Session& session, uint32_t method) {
-  const std::vector<TensorSpec> specs = session.specs(method, false);
-  std::vector<bool> done(specs.size());
-  for (const GoldenExample& e : golden_examples(session)) {
-    if (e.method != method) continue;
-    for (const GoldenTensor& t : e.inputs) {
-      session.set_input(method, t.index, t.array);
-      done[t.index] = true;
-    }
-    break;
-  }
-  std::mt19937 random(1);
-  for (uint32_t i = 0; i < specs.size(); ++i) {
-    if (done[i]) continue;
-    std::vector<uint8_t> data(specs[i].bytes);
-    fill_random(static_cast<DType>(specs[i].dtype), random, &data);
-    session.set_input(method, i, specs[i].dims, data.data(), data.size());
-  }
-}
-
 void measure_back_to_back(Session& session, uint32_t method, const BenchSettings& s, Measured* m) {
   const uint64_t begin = clock_now_ns();
   const double duration_us = s.duration_s * 1e6;

@@ -12,10 +12,14 @@ struct Context {
   int exit_code = 0;  // of work that was done and reported, but did not go well
 };
 
+void add_compile(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
+void add_profile(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
+void add_validate(CLI::App& app, Context& context);
+void add_diff(CLI::App& app, Context& context);
 void add_selftest(CLI::App& app, Context& context);
 void add_ops(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);

@@ -47,13 +47,4 @@ bool write_whole_file(const std::string& path, const std::vector<uint8_t>& bytes
   return true;
 }
 
-std::string file_name_of(const std::string& name) {
-  std::string out = name;
-  for (char& c : out) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-    if (!plain) c = '_';
-  }
-  return out;
-}
-
 }  // namespace mote::tools

@@ -22,12 +22,13 @@ struct GoldenExample {
 // In the order of the file. Throws Failure when the data is not there.
 std::vector<GoldenExample> golden_examples(const Session& session);
 
+// Sets every input of a method: from the first golden example where there is one (indices make sense there), made up otherwise.
+void fill_inputs(Session& session, uint32_t method);
+
 // How far an output is from what was expected.
 struct Comparison {
-  double largest_error = 0;     // of any element
-  double largest_expected = 0;  // magnitude
-  double allowed = 0;           // tolerance * largest_expected
-  bool same_type = true;
+  driver::Difference difference;
+  double allowed = 0;  // tolerance * largest expected magnitude
   bool passed = false;
 };
 Comparison compare(const NpyArray& found, const GoldenTensor& expected);

@@ -23,7 +23,7 @@ TEST(Golden, ToleranceIsOfTheLargestExpectedMagnitude) {
   expected.tolerance = 1e-3f;
   EXPECT_TRUE(compare(floats({-100, 1.09f}), expected).passed);
   EXPECT_FALSE(compare(floats({-100, 1.11f}), expected).passed);
-  EXPECT_NEAR(compare(floats({-100, 1.11f}), expected).largest_error, 0.11, 1e-3);
+  EXPECT_NEAR(compare(floats({-100, 1.11f}), expected).difference.largest_error, 0.11, 1e-3);
 }
 
 TEST(Golden, ZeroToleranceMeansTheSameBits) {
@@ -37,7 +37,7 @@ TEST(Golden, ShapesAndTypesMustAgree) {
   GoldenTensor expected;
   expected.array = floats({1, 2});
   expected.tolerance = 1;
-  EXPECT_FALSE(compare(floats({1}), expected).same_type);
+  EXPECT_FALSE(compare(floats({1}), expected).difference.same_type);
   EXPECT_FALSE(compare(floats({1}), expected).passed);
 }
 

@@ -91,15 +91,9 @@ void print_placement(const ProgramView& view) {
   section("Backends", backends);
 }
 
-std::string one_line(std::string text) {
-  for (char& c : text)
-    if (c == '\n') c = ' ';
-  return text.size() > 100 ? text.substr(0, 97) + "…" : text;
-}
-
 void print_pairs(const ProgramView& view, const char* title, Span<const Pair> pairs) {
   TextTable table({"", ""});
-  for (const Pair& p : pairs) table.add({view.string(p.key), one_line(view.string(p.value))});
+  for (const Pair& p : pairs) table.add({view.string(p.key), one_line(view.string(p.value), 100)});
   section(title, table);
 }
 

@@ -4,7 +4,9 @@
 
 namespace mote::tools {
 
-void print_json(const Json& json) { std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str()); }
+std::string json_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+void print_json(const Json& json) { std::printf("%s", json_text(json).c_str()); }
 
 Json spec_json(const TensorSpec& spec) {
   Json j = {{"name", spec.name}, {"dtype", mote_dtype_name(spec.dtype)}, {"dims", spec.dims}};

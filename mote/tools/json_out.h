@@ -9,7 +9,8 @@ namespace mote::tools {
 // Objects keep the order they are filled in, so that people can read them too.
 using Json = nlohmann::ordered_json;
 
-// Prints one document. Bytes that are no UTF-8 (texts of a strange file) are replaced, never an error.
+// One document as text, and printed. Bytes that are no UTF-8 (texts of a strange file) are replaced, never an error.
+std::string json_text(const Json& json);
 void print_json(const Json& json);
 
 Json spec_json(const TensorSpec& spec);

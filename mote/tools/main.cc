@@ -34,17 +34,21 @@ int report(const Failure& f, const Context& context) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Mote runs models that were compiled ahead of time into one .mote file."};
+  CLI::App app{"Mote compiles models ahead of time into one .mote file and runs it."};
   app.name("mote");
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("mote ") + mote_version());
   app.failure_message(usage_message);
   app.footer("Exit codes: 0 ok, 1 the work failed, 2 wrong usage.");
   Context context;
+  add_compile(app, context);
   add_run(app, context);
   add_bench(app, context);
   add_inspect(app, context);
+  add_profile(app, context);
   add_verify(app, context);
+  add_validate(app, context);
+  add_diff(app, context);
   add_selftest(app, context);
   add_ops(app, context);
   add_explain(app, context);

@@ -6,15 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "mote/core/dtype.h"
+#include "mote/compiler/driver/values.h"
 
 namespace mote::tools {
 
-struct NpyArray {
-  DType dtype = DType::kNone;
-  std::vector<int64_t> dims;
-  std::vector<uint8_t> data;  // dense, row major, little endian
-};
+using NpyArray = driver::Array;
 
 // Reads an array from the bytes of a file. Any byte order and element order is accepted. False and *error for anything else than a
 // complete, plain array; never reads outside `bytes`.

@@ -38,20 +38,14 @@ std::vector<Outcome> run_examples(Session& session) {
   return all;
 }
 
-std::string real(double v) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", v);
-  return text;
-}
-
 void print_text(const SelftestSettings& s, const std::vector<Outcome>& outcomes, size_t failed) {
   TextTable table({"method", "example", "output", "largest error", "allowed", "result"});
   for (const Outcome& o : outcomes) {
     const Comparison& c = o.comparison;
-    table.add({o.method, std::to_string(o.example), o.output, c.same_type ? real(c.largest_error) : "-",
+    table.add({o.method, std::to_string(o.example), o.output, c.difference.same_type ? real(c.difference.largest_error) : "-",
                o.tolerance == 0 ? "same bits" : real(c.allowed),
                c.passed      ? "ok"
-               : c.same_type ? "WRONG"
+               : c.difference.same_type ? "WRONG"
                              : "WRONG SHAPE"});
   }
   std::printf("%s", table.text().c_str());
@@ -66,9 +60,9 @@ void print_results(const SelftestSettings& s, const std::vector<Outcome>& outcom
                        {"example", o.example},
                        {"output", o.output},
                        {"tolerance", o.tolerance},
-                       {"same_type", c.same_type},
-                       {"largest_error", c.largest_error},
-                       {"largest_expected", c.largest_expected},
+                       {"same_type", c.difference.same_type},
+                       {"largest_error", c.difference.largest_error},
+                       {"largest_expected", c.difference.largest_expected},
                        {"allowed_error", c.allowed},
                        {"passed", c.passed}});
   }

@@ -53,9 +53,13 @@ std::vector<TensorSpec> Session::specs(uint32_t method, bool output) const {
   return all;
 }
 
-void Session::create_instance() {
+void Session::create_instance(mote_trace_fn trace, void* trace_context) {
+  mote_instance_options o{};
+  o.struct_size = sizeof o;
+  o.trace = trace;
+  o.trace_context = trace_context;
   mote_instance* instance = nullptr;
-  check(mote_instance_create(program(), nullptr, &instance, error_.get()), error_.get());
+  check(mote_instance_create(program(), &o, &instance, error_.get()), error_.get());
   instance_.reset(instance);
 }
 

@@ -27,7 +27,7 @@ class Session {
   uint32_t method(const std::string& name) const;
   std::vector<TensorSpec> specs(uint32_t method, bool output) const;
 
-  void create_instance();
+  void create_instance(mote_trace_fn trace = nullptr, void* trace_context = nullptr);
   // Allocates every input and output of a method.
   void own_io(uint32_t method);
   // Checks type and shape, sets dynamic sizes, copies the values in.

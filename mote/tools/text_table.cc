@@ -49,6 +49,11 @@ std::string TextTable::text() const {
   return all;
 }
 
+std::string one_line(std::string text, size_t most) {
+  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  return most > 0 && text.size() > most ? text.substr(0, most - 3) + "…" : text;
+}
+
 std::string number(uint64_t value) {
   std::string s = std::to_string(value);
   for (size_t i = s.size(); i > 3; i -= 3) s.insert(i - 3, ",");

@@ -20,6 +20,8 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
+// Without line breaks, which would break a table; cut to `most` letters where given.
+std::string one_line(std::string text, size_t most = 0);
 std::string number(uint64_t value);      // "1,234,567"
 std::string bytes_text(uint64_t bytes);  // "1,234 B", "2.4 MB"
 std::string microseconds(double us);     // "12.3"

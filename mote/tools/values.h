@@ -1,26 +1,22 @@
 #pragma once
 
-// Dense tensor bytes as numbers.
+// Tensors and numbers as texts.
 
-#include <cstdint>
-#include <random>
 #include <string>
-#include <vector>
 
 #include "mote/api/mote.hpp"
-#include "mote/core/dtype.h"
+#include "mote/compiler/driver/values.h"
 
 namespace mote::tools {
 
-// Elements as doubles (64-bit integers beyond 2^53 are rounded).
-std::vector<double> to_doubles(DType dtype, const uint8_t* data, size_t bytes);
-
-// Makes inputs for measurements: floats in [-1, 1), narrow integers over their range, 32- and 64-bit integers 0 or 1 (they are
-// mostly indices), booleans either.
-void fill_random(DType dtype, std::mt19937& random, std::vector<uint8_t>* data);
+using driver::fill_random;
+using driver::to_doubles;
+using driver::type_text;
 
 // "f32 (1, 3, 224, 224)", with "<=N" for a dynamic dimension.
 std::string type_text(const TensorSpec& spec);
-std::string type_text(DType dtype, const std::vector<int64_t>& dims);
+
+std::string real(double v);     // "1.23e-05"
+std::string decibels(double v);  // "41.2"; "exact" when infinite
 
 }  // namespace mote::tools

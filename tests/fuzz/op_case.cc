@@ -60,9 +60,15 @@ class CaseMaker {
     for (int t = 0; t < tries; ++t) {
       if (t % 200 == 0) start();
       Diagnostic d;
-      for (Operand& o : c_.inputs) refresh(o);
+      // infer() sees the values of constants alone; those of the others are made once the case stands.
+      for (Operand& o : c_.inputs)
+        if (o.constant) refresh(o);
       const Status status = infer_case(c_, false, &d);
-      if (status.ok() && sensible()) return true;
+      if (status.ok() && sensible()) {
+        for (Operand& o : c_.inputs)
+          if (!o.constant) refresh(o);
+        return true;
+      }
       repair(status.ok() ? Diagnostic{} : d);
     }
     return false;

@@ -97,10 +97,13 @@ class OnnxMutation {
       case FieldDescriptor::CPPTYPE_DOUBLE: return r->SetDouble(m, f, static_cast<double>(number(dice_, 1)));
       case FieldDescriptor::CPPTYPE_BOOL: return r->SetBool(m, f, !r->GetBool(*m, f));
       case FieldDescriptor::CPPTYPE_ENUM:
-        return r->SetEnum(m, f, f->enum_type()->value(static_cast<int>(dice_.below(static_cast<uint32_t>(f->enum_type()->value_count()))))->number());
+        return r->SetEnumValue(m, f, f->enum_type()->value(static_cast<int>(dice_.below(static_cast<uint32_t>(f->enum_type()->value_count()))))->number());
       case FieldDescriptor::CPPTYPE_STRING:
         return r->SetString(m, f, f->type() == FieldDescriptor::TYPE_BYTES ? raw(r->GetString(*m, f)) : text(r->GetString(*m, f)));
-      case FieldDescriptor::CPPTYPE_MESSAGE: return graft(r->MutableMessage(m, f));
+      case FieldDescriptor::CPPTYPE_MESSAGE: {
+        const std::string bytes = donor(f->message_type());
+        return graft(bytes, r->MutableMessage(m, f));
+      }
     }
   }
 
@@ -124,21 +127,23 @@ class OnnxMutation {
       case FieldDescriptor::CPPTYPE_STRING:
         if (add) return r->AddString(m, f, text(""));
         return r->SetRepeatedString(m, f, at, text(r->GetRepeatedString(*m, f, at)));
-      case FieldDescriptor::CPPTYPE_MESSAGE: return graft(add ? r->AddMessage(m, f) : r->MutableRepeatedMessage(m, f, at));
+      case FieldDescriptor::CPPTYPE_MESSAGE: {
+        const std::string bytes = donor(f->message_type());
+        return graft(bytes, add ? r->AddMessage(m, f) : r->MutableRepeatedMessage(m, f, at));
+      }
       default: return;
     }
   }
 
-  // Puts a copy of another part of the same kind in place.
-  void graft(Message* to) {
-    if (to->ByteSizeLong() > 1u << 16) return;
+  // Bytes of some part of this kind. Taken before the target is made: choosing one side of a oneof frees the other.
+  std::string donor(const google::protobuf::Descriptor* kind) {
     std::vector<const Message*> same;
     for (const Message* m : inventory_.messages)
-      if (m->GetDescriptor() == to->GetDescriptor() && m != to && m->ByteSizeLong() < 1u << 16) same.push_back(m);
-    if (same.empty()) return;
-    // Through bytes: the source may lie inside the target.
-    const std::string copy = same[dice_.raw() % same.size()]->SerializePartialAsString();
-    (void)to->ParsePartialFromString(copy);
+      if (m->GetDescriptor() == kind && m->ByteSizeLong() < 1u << 16) same.push_back(m);
+    return same.empty() ? std::string() : same[dice_.raw() % same.size()]->SerializePartialAsString();
+  }
+  static void graft(const std::string& bytes, Message* to) {
+    if (to->ByteSizeLong() <= 1u << 16) (void)to->ParsePartialFromString(bytes);
   }
 
   int pick(int count) { return static_cast<int>(dice_.raw() % static_cast<uint64_t>(count)); }

@@ -88,13 +88,22 @@ std::string type_text(const Operand& o) {
   return text + "]";
 }
 
+// Expected and found, as far as there are such numbers; sets of element types by their names.
+std::string expectation(const Diagnostic& d) {
+  if (d.expected == 0 && d.found == 0) return "";
+  if (d.status.why() != Why::kDType) return "; expected " + std::to_string(d.expected) + ", found " + std::to_string(d.found);
+  std::string names;
+  for (uint8_t t = 1; t < kDTypeCount; ++t)
+    if ((static_cast<DTypeMask>(d.expected) >> t & 1) != 0)
+      names += (names.empty() ? "" : " ") + std::string(dtype_name(static_cast<DType>(t)));
+  return "; expected " + names + ", found " + dtype_name(static_cast<DType>(d.found));
+}
+
 std::string refusal(const Node& node, const std::vector<Operand>& inputs, const Diagnostic& d) {
   const OpDoc* doc = find_op_doc(node.op);
   std::string text = (doc != nullptr ? "mote::" + doc->name : "operator " + std::to_string(node.op)) + "(";
   for (size_t i = 0; i < inputs.size(); ++i) text += (i > 0 ? ", " : "") + type_text(inputs[i]);
-  text += "): " + std::string(why_text(d.status.why()));
-  if (d.expected != 0 || d.found != 0) text += "; expected " + std::to_string(d.expected) + ", found " + std::to_string(d.found);
-  return text;
+  return text + "): " + why_text(d.status.why()) + expectation(d);
 }
 
 bool wrong_operands(const Node& node, const OpDef& def, size_t inputs, size_t outputs) {

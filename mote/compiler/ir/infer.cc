@@ -177,7 +177,16 @@ bool join(const Value& a, const Value& b, Value* out) {
   return true;
 }
 
+// A condition or a number of trips: one element of this type.
+bool one_of_type(const Value* value, DType dtype, const char* what, std::string* error) {
+  if (value != nullptr && value->type.dtype == dtype && value->type.count() == 1) return true;
+  *error = std::string(what) + ": expected one " + dtype_name(dtype) + ", found " +
+           (value == nullptr ? "nothing" : std::to_string(value->type.count()) + " " + dtype_name(value->type.dtype));
+  return false;
+}
+
 bool infer_if(Node& node, std::string* error) {
+  if (!one_of_type(node.input(0), DType::boolean, "the condition", error)) return false;
   const Block &a = *node.blocks[0], &b = *node.blocks[1];
   if (a.results.size() != node.outputs.size() || b.results.size() != node.outputs.size()) {
     *error = "the branches give " + std::to_string(a.results.size()) + " and " + std::to_string(b.results.size()) + " values; expected " +
@@ -209,6 +218,8 @@ int64_t exact_trips(const Node& node, size_t sample) {
 }
 
 bool infer_loop(Node& node, std::string* error) {
+  if (node.input(0) != nullptr && !one_of_type(node.input(0), DType::s64, "the number of trips", error)) return false;
+  if (node.input(1) != nullptr && !one_of_type(node.input(1), DType::boolean, "the condition", error)) return false;
   const Block& body = *node.blocks[0];
   const size_t carried = node.inputs.size() < 2 ? 0 : node.inputs.size() - 2;
   if (body.arguments.size() != carried + 2 || body.results.size() != node.outputs.size() + 1 || node.outputs.size() < carried) {

@@ -1,11 +1,10 @@
-#include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 
 #include "mote/compiler/ir/infer.h"
 #include "mote/compiler/ir/text.h"
+#include "mote/compiler/ir/text_reader.h"
 #include "mote/compiler/ir/text_words.h"
 #include "mote/core/layout.h"
 #include "mote/ops/op_docs.h"
@@ -23,98 +22,17 @@ struct Defined {
   std::optional<QuantNote> quant;
 };
 
-class Parser {
+class Parser : private TextReader {
  public:
-  Parser(const std::string& text, Graph& graph) : text_(text), graph_(graph) {}
+  Parser(const std::string& text, Graph& graph) : TextReader(text), graph_(graph) {}
 
   bool run(std::string* error) {
     while (ok() && !end()) item();
-    if (!ok() && error != nullptr) *error = "line " + std::to_string(error_line_) + ": " + error_;
+    if (!ok() && error != nullptr) *error = error_text();
     return ok();
   }
 
  private:
-  bool ok() const { return error_.empty(); }
-  bool fail(const std::string& why) {
-    if (!ok()) return false;
-    error_ = why;
-    const size_t where = std::min(blame_, at_);
-    error_line_ = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(where), '\n');
-    at_ = text_.size();
-    return false;
-  }
-
-  // --- words ---
-  void skip() {
-    while (at_ < text_.size() && (std::strchr(" \n\t\r", text_[at_]) != nullptr || text_[at_] == '#')) {
-      if (text_[at_] == '#') at_ = std::min(text_.find('\n', at_), text_.size());
-      else ++at_;
-    }
-  }
-  bool end() {
-    skip();
-    return at_ >= text_.size();
-  }
-  char peek() { return end() ? '\0' : text_[at_]; }
-  bool accept(char c) {
-    if (peek() != c || c == '\0') return false;
-    ++at_;
-    return true;
-  }
-  bool expect(char c) { return accept(c) || fail(std::string("expected '") + c + "', found '" + word_or_char() + "'"); }
-  std::string word_or_char() {
-    const std::string w = peek_word();
-    return !w.empty() ? w : std::string(1, peek());
-  }
-  std::string peek_word() {
-    skip();
-    size_t e = at_;
-    while (e < text_.size() && is_word(text_[e])) ++e;
-    return text_.substr(at_, e - at_);
-  }
-  std::string word() {
-    const std::string w = peek_word();
-    at_ += w.size();
-    return w;
-  }
-  bool accept_word(const char* w) {
-    if (peek_word() != w) return false;
-    at_ += std::strlen(w);
-    return true;
-  }
-  std::string string() {
-    std::string s;
-    if (!expect('"')) return s;
-    for (; at_ < text_.size() && text_[at_] != '"'; ++at_) {
-      if (text_[at_] == '\\' && at_ + 1 < text_.size()) s += text_[++at_] == 'n' ? '\n' : text_[at_];
-      else s += text_[at_];
-    }
-    if (at_ >= text_.size()) fail("a text in quotes does not end");
-    else ++at_;
-    return s;
-  }
-  // A number as it is written, to be read for its type.
-  std::string number() {
-    skip();
-    size_t e = at_;
-    while (e < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[e])) != 0 || std::strchr("+-.", text_[e]) != nullptr)) ++e;
-    const std::string s = text_.substr(at_, e - at_);
-    at_ = e;
-    if (s.empty()) fail("expected a number, found '" + std::string(1, peek()) + "'");
-    return s;
-  }
-  int64_t integer() {
-    int64_t v = 0;
-    const std::string s = number();
-    if (ok() && !element_from_text(DType::s64, s, reinterpret_cast<uint8_t*>(&v))) fail("expected a whole number, found '" + s + "'");
-    return v;
-  }
-  int32_t integer32() {
-    const int64_t v = integer();
-    if (v != static_cast<int32_t>(v)) fail("number " + std::to_string(v) + " does not fit 32 bits");
-    return static_cast<int32_t>(v);
-  }
-
   // --- types and contents ---
   Type type(std::vector<int>* symbols = nullptr) {
     Type t;
@@ -196,13 +114,10 @@ class Parser {
 
   // --- values ---
   std::string reference() {
-    const char mark = peek();
-    if (mark != '%' && mark != '@' && mark != '$') {
-      fail("expected a value, found '" + word_or_char() + "'");
-      return "";
-    }
-    ++at_;
-    return mark + word();
+    for (const char mark : {'%', '@', '$'})
+      if (accept(mark)) return mark + word();
+    fail("expected a value, found '" + word_or_char() + "'");
+    return "";
   }
   Value* operand() {
     if (accept_word("_")) return nullptr;
@@ -254,16 +169,11 @@ class Parser {
   void symbol() {
     Symbol s;
     s.name = string();
-    skip();
-    const size_t dots = text_.find("..", at_);
-    if (dots == std::string::npos) {
-      fail("expected MIN..MAX");
-      return;
-    }
-    char* e = nullptr;
-    s.min = static_cast<int32_t>(std::strtol(text_.c_str() + at_, &e, 10));
-    at_ = dots + 2;
-    s.max = integer32();
+    const std::string range = number();
+    const size_t dots = range.find("..");
+    const bool good = dots != std::string::npos && element_from_text(DType::s32, range.substr(0, dots), reinterpret_cast<uint8_t*>(&s.min)) &&
+                      element_from_text(DType::s32, range.substr(dots + 2), reinterpret_cast<uint8_t*>(&s.max));
+    if (!good || s.min < 0 || s.min > s.max) fail("expected MIN..MAX, found '" + range + "'");
     graph_.symbols.push_back(s);
   }
   void pair(std::vector<std::pair<std::string, std::string>>& list) {
@@ -295,13 +205,8 @@ class Parser {
   void blocks(Node& node, int depth);
   void finish(Node& node, const std::vector<Defined>& outputs);
 
-  const std::string& text_;
   Graph& graph_;
   std::map<std::string, Value*> values_;
-  std::string error_;
-  std::ptrdiff_t error_line_ = 0;
-  size_t at_ = 0;
-  size_t blame_ = std::string::npos;  // the statement whose end has been read
 };
 
 void Parser::method() {
@@ -345,8 +250,7 @@ void Parser::body(Block& block, int depth) {
 
 void Parser::statement(Block& block, int depth) {
   std::vector<Defined> outputs;
-  skip();
-  const size_t start = at_;
+  const size_t start = place();
   while (ok() && (peek() == '%' || peek_word() == "_")) {
     outputs.push_back(defined());
     if (!accept(',')) break;
@@ -376,9 +280,9 @@ void Parser::statement(Block& block, int depth) {
   if (peek() == '"') node->name = string();
   if (op == kIf || op == kLoop) blocks(*node, depth + 1);
   if (!ok()) return;
-  blame_ = start;
+  blame(start);
   finish(*node, outputs);
-  blame_ = std::string::npos;
+  blame(std::string::npos);
 }
 
 void Parser::attributes(Node& node, const OpDoc* doc) {

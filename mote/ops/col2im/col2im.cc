@@ -23,7 +23,9 @@ struct Col2Im {
     using C = Compute<T>;
     const Tensor &x = c.input(0), &y = c.output(0);
     const int32_t channels = x.dim(3);
-    const Window window = spreading_window(c.attrs<Attrs>(), *y.desc);
+    bool known;
+    const Attrs a = resolve(c, c.attrs<Attrs>(), &known);
+    const Window window = spreading_window(a, *y.desc);
     WindowWalk walk(window, *y.desc);
     while (walk.next()) {
       T* out = y.at<T>(walk.output_offset(*y.desc));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "mote/ops/common/int_list.h"
 #include "mote/ops/common/select.h"
 #include "mote/ops/common/window.h"
 
@@ -18,15 +19,29 @@ using Types = NumberTypes;
 // x is channels-last: (N, L, K, C), L window positions and K taps, both row major. ONNX has (N, C*K, L).
 inline constexpr OpInfo kInfo =
     OpInfo("Adds up the windows (N, positions, taps, C) of an image where they overlap, giving (N, dims, C); integers wrap.")
-        .signature("x -> y")
+        .signature("x, dims?, kernel? -> y")
+        .inputs(1, 3)
         .types(mask_of_list(Types{}))
         .ranks(4, 4)
         .onnx("Col2Im");
-inline constexpr auto kAttrs =
-    std::tuple_cat(std::make_tuple(attr("spatial", &Attrs::spatial, "number of spatial dimensions, 1 to 3"),
-                                   attr("dims", &Attrs::dims, "spatial sizes of the image; unused entries are ignored"),
-                                   attr("kernel", &Attrs::kernel, "size of the window per spatial dimension; unused entries are ignored")),
-                   window_fields<Attrs>());
+inline constexpr auto kAttrs = std::tuple_cat(
+    std::make_tuple(
+        attr("spatial", &Attrs::spatial, "number of spatial dimensions, 1 to 3"),
+        attr("dims", &Attrs::dims, "spatial sizes of the image; unused entries are ignored; input 1, where present, replaces them"),
+        attr("kernel", &Attrs::kernel, "size of the window per spatial dimension; input 2, where present, replaces it")),
+    window_fields<Attrs>());
+
+// The attributes with what the inputs say. False in *known while their values are not there yet.
+inline Attrs resolve(const OpContext& c, const Attrs& a, bool* known) noexcept {
+  Attrs r = a;
+  const IntList dims(c, 1, a.dims, a.spatial), kernel(c, 2, a.kernel, a.spatial);
+  *known = dims.known() && kernel.known();
+  for (int i = 0; *known && i < a.spatial; ++i) {
+    r.dims[i] = static_cast<int32_t>(dims[i]);
+    r.kernel[i] = static_cast<int32_t>(kernel[i]);
+  }
+  return r;
+}
 
 // The image that x was cut from, as a tensor that a window slides over.
 inline TensorDesc image_of(const Attrs& a, const TensorDesc& x) {
@@ -38,11 +53,24 @@ inline TensorDesc image_of(const Attrs& a, const TensorDesc& x) {
   return image;
 }
 
-inline Status infer(const Attrs& a, const InferContext& c) noexcept {
+inline Status infer(const Attrs& attrs, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, kInfo.types_));
   const TensorDesc& x = c.in(0);
   if (x.rank != 4) return c.reject(Why::kRank, 4, x.rank);
-  if (a.spatial < 1 || a.spatial > kMaxSpatial) return c.reject(Why::kAttribute, kMaxSpatial, a.spatial);
+  if (attrs.spatial < 1 || attrs.spatial > kMaxSpatial) return c.reject(Why::kAttribute, kMaxSpatial, attrs.spatial);
+  for (int i = 1; i <= 2; ++i) {
+    if (!c.has(i)) continue;
+    MOTE_TRY(require_ints(c, i, attrs.spatial));
+    const int32_t count = c.in(i).rank == 0 ? 1 : c.in(i).dims[0];
+    if (count != attrs.spatial) return c.reject(Why::kDimMismatch, attrs.spatial, count);
+  }
+  bool known;
+  const Attrs a = resolve(c.op(), attrs, &known);
+  if (!known) {
+    int32_t dims[kMaxSpatial + 2] = {x.dims[0], kDimUnknown, kDimUnknown, kDimUnknown, kDimUnknown};
+    dims[a.spatial + 1] = x.dims[3];
+    return c.set(0, x.dtype, a.spatial + 2, dims);
+  }
   for (int i = 0; i < a.spatial; ++i)
     if (a.dims[i] < 0) return c.reject(Why::kNegativeDim, 0, a.dims[i]);
   const TensorDesc image = image_of(a, x);

@@ -56,6 +56,27 @@ TEST(OpCol2im, EveryTypeAndGeometry) {
   }
 }
 
+TEST(OpCol2im, SizesFromInputsReplaceAttributes) {
+  using namespace col2im_case;
+  for (const Case& t : kCases) {
+    const Array x = Array::random(DType::f32, t.x, 1);
+    const std::vector<double> dims(t.a.dims, t.a.dims + t.a.spatial), kernel(t.a.kernel, t.a.kernel + t.a.spatial);
+    Attrs other = t.a;
+    for (int i = 0; i < 3; ++i) other.dims[i] = other.kernel[i] = 9;
+    const auto r = run(OpId::col2im, other, {x, Array::of<int64_t>({t.a.spatial}, dims), Array::of<int64_t>({t.a.spatial}, kernel)});
+    ASSERT_TRUE(r.ok()) << r.message();
+    const auto expected = run(OpId::col2im, t.a, {x});
+    expect_shape(r.outputs[0], t.y);
+    expect_oracle(
+        r.outputs[0], [&](const Shape& at) { return expected.outputs[0].at(at); }, 0);
+  }
+  const Array x = Array::random(DType::f32, {1, 4, 3, 2}, 1);
+  const Attrs a{1, {6}, {3}, {1}, {1}, {0}, {0}};
+  EXPECT_EQ(run(OpId::col2im, a, {x, Array::of<int64_t>({2}, {6, 6})}).status.why(), Why::kDimMismatch);
+  EXPECT_EQ(run(OpId::col2im, a, {x, Array::of<int64_t>({1}, {-6})}).status.why(), Why::kNegativeDim);
+  EXPECT_EQ(run(OpId::col2im, a, {x, Array::of<float>({1}, {6})}).status.why(), Why::kDType);
+}
+
 TEST(OpCol2im, NanSpreadsAndIntegersWrap) {
   using namespace col2im_case;
   const Attrs a{1, {3}, {2}, {1}, {1}, {0}, {0}};

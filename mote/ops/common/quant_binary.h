@@ -44,15 +44,18 @@ inline constexpr auto kQuantBinaryFields = std::make_tuple(
     attr("y_scale", &QuantBinaryAttrs::y_scale, "mode 1: scale of y"), attr("clamp_lo", &QuantBinaryAttrs::clamp_lo, "least output value"),
     attr("clamp_hi", &QuantBinaryAttrs::clamp_hi, "greatest output value"));
 
-inline Status infer_quant_binary(const QuantBinaryAttrs& a, const InferContext& c, DTypeMask types) noexcept {
-  MOTE_TRY(infer_binary(c, types));
-  const DType t = c.in(0).dtype;
+inline Status check_quant_binary(const QuantBinaryAttrs& a, const InferContext& c, DType t) noexcept {
   if (a.mode > 2) return c.reject(Why::kAttribute, 2, a.mode);
   if (a.left_shift < 0 || a.left_shift > 30) return c.reject(Why::kAttribute, 30, a.left_shift);
   if (a.a_shift > 0 || a.a_shift < -31) return c.reject(Why::kAttribute, 0, a.a_shift);
   if (a.b_shift > 0 || a.b_shift < -31) return c.reject(Why::kAttribute, 0, a.b_shift);
   for (const int32_t zero : {a.a_zero, a.b_zero, a.y_zero}) MOTE_TRY(check_zero(c, zero, t));
   return check_clamp(c, a.clamp_lo, a.clamp_hi, t);
+}
+
+inline Status infer_quant_binary(const QuantBinaryAttrs& a, const InferContext& c, DTypeMask types) noexcept {
+  MOTE_TRY(infer_binary(c, types));
+  return check_quant_binary(a, c, c.in(0).dtype);
 }
 
 // a + Sign * b.
@@ -63,7 +66,11 @@ class QuantSum {
 
   template <class T>
   int32_t operator()(T x, T y) const {
-    return clamp_to(value(int32_t{x} - a_.a_zero, int32_t{y} - a_.b_zero), clamp_range(a_.clamp_lo, a_.clamp_hi, dtype_of<T>));
+    return of(x, y, dtype_of<T>);
+  }
+  // The same for elements of a type known when running.
+  int32_t of(int32_t x, int32_t y, DType type) const {
+    return clamp_to(value(x - a_.a_zero, y - a_.b_zero), clamp_range(a_.clamp_lo, a_.clamp_hi, type));
   }
 
  private:

@@ -8,7 +8,7 @@
 //   s32:         the sum itself
 //   f32:         float(sum) * (x_scale * multiplier) + bias
 
-#include "mote/ops/common/quant.h"
+#include "mote/ops/common/quant_binary.h"
 #include "mote/ops/common/weights.h"
 
 namespace mote::ops {
@@ -71,7 +71,8 @@ class QuantStage {
   int32_t w_zero(int32_t channel) const { return zero(kStageWZero, 1, channel, w_zero_); }
 
   // Stores the element at a byte offset of the output. The sum wraps at 32 bits, unless wide.
-  void store(int32_t offset, uint64_t sum, int32_t row, int32_t channel) const {
+  // `residual`: byte offset of the element of the residual, where one was given.
+  void store(int32_t offset, uint64_t sum, int32_t row, int32_t channel, int32_t residual = 0) const {
     if (y_.dtype() == DType::f32) {
       const float x_scale = c_.has_input(kStageXScale) ? real(kStageXScale, row) : 1.0f;
       const float v = to_float(sum) * (x_scale * real(kStageMultiplier, channel));
@@ -79,8 +80,17 @@ class QuantStage {
       return;
     }
     sum += static_cast<uint64_t>(bias(channel));
-    store_int(y_, offset, clamp_to(int64_t{scaled(sum, channel)} + zero_, range_));
+    int32_t v = clamp_to(int64_t{scaled(sum, channel)} + zero_, range_);
+    if (residual_ != nullptr) v = residual_sum_.of(v, load_int(*residual_, residual), y_.dtype());
+    store_int(y_, offset, v);
   }
+
+  // Adds a tensor of the output's shape and type, as q_add does with the result as its first operand.
+  void add_residual(const Tensor& residual, const QuantBinaryAttrs& how) {
+    residual_ = &residual;
+    residual_sum_ = QuantSum<1>(how);
+  }
+  const Tensor* residual() const { return residual_; }
 
  private:
   int32_t pick(int i, int32_t k) const { return c_.input(i).rank() == 0 || c_.input(i).dim(0) == 1 ? 0 : k; }
@@ -117,6 +127,8 @@ class QuantStage {
   int32_t zero_, x_zero_, w_zero_;
   IntRange range_;
   bool wide_;
+  const Tensor* residual_ = nullptr;
+  QuantSum<1> residual_sum_{QuantBinaryAttrs{}};
 };
 
 // Adds to a sum the products of `count` neighbouring x with weights (n, k), (n, k + 1), ...

@@ -36,13 +36,14 @@ void quant_window_sums(const OpContext& c, const QuantStage& stage, const Window
   WindowWalk walk(window, *y.desc, c.rows);
   while (walk.next()) {
     const int32_t out = walk.output_offset(*y.desc), x_zero = stage.x_zero(walk.batch());
+    const int32_t residual = stage.residual() != nullptr ? walk.output_offset(*stage.residual()->desc) : 0;
     for (int32_t o = 0; o < channels; ++o) {
       uint64_t sum = 0;
       const int32_t first = o / per_group * depth, w_zero = stage.w_zero(o);
       walk.taps([&](const Tap& t) {
         sum += quant_dot(x.at<const X>(walk.input_offset(*x.desc, t)) + first, x_zero, weights, w_zero, o, t.index * depth, depth);
       });
-      stage.store(out + o * width, sum, walk.batch(), o);
+      stage.store(out + o * width, sum, walk.batch(), o, residual + o * width);
     }
   }
 }

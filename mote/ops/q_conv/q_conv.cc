@@ -7,7 +7,8 @@ template <class X>
 struct Conv {
   static Status run(const OpContext& c) noexcept {
     const Attrs& a = c.attrs<Attrs>();
-    const QuantStage stage(c, a);
+    QuantStage stage(c, a);
+    if (c.has_input(kResidual)) stage.add_residual(c.input(kResidual), sum_attrs(a));
     const Window window = make_window(a, *c.input(0).desc, c.input(1).desc->dims + 1, *c.output(0).desc);
     with_weight_type(c.input(1).dtype(), [&](auto type) { quant_window_sums<X, decltype(type)>(c, stage, window, a.groups); });
     return Status::kOk;

@@ -249,4 +249,43 @@ TEST(OpQConv, AgreesWithTfliteUint8Depthwise) {
   expect_values(r.outputs[0], {120, 117, 105, 111, 123, 113, 125, 121, 120, 114, 124, 131, 109, 128, 123, 121});
 }
 
+// A residual gives what q_add gives on the two tensors, in place of the residual too.
+TEST(OpQConv, ResidualIsAddedAsQAddDoes) {
+  for (DType type : types_of(ops::q_conv::Types{})) {
+    for (uint32_t mode : {0u, 1u}) {
+      if (type == DType::s16 && mode == 0) continue;
+      const Array x = full_range(type, {2, 5, 4, 3}, 1), w = full_range(DType::s8, {6, 3, 3, 3}, 2),
+                  residual = full_range(type, {2, 5, 4, 6}, 3);
+      ops::q_conv::Attrs a;
+      a.pads_begin[0] = a.pads_begin[1] = a.pads_end[0] = a.pads_end[1] = 1;
+      a.input_zero = a.output_zero = some_zero(type);
+      const auto product = run(OpId::q_conv, a, {x, w, Array::none(), real_vector({0.004})});
+      ASSERT_TRUE(product.ok()) << product.message();
+      ops::QuantBinaryAttrs sum;
+      sum.mode = mode;
+      sum.a_zero = a.output_zero;
+      sum.y_zero = 1;
+      sum.left_shift = 20;
+      sum.a_multiplier = 1518500250, sum.a_shift = -1;
+      sum.b_multiplier = 1073741824, sum.b_shift = 0;
+      sum.y_multiplier = 1431655765, sum.y_shift = -19;
+      sum.a_scale = 0.5f, sum.b_scale = 0.25f, sum.y_scale = 0.375f;
+      sum.clamp_lo = 0;
+      const auto wanted = run(OpId::q_add, sum, {product.outputs[0], residual});
+      ASSERT_TRUE(wanted.ok()) << wanted.message();
+      ops::q_conv::set_sum_attrs(a, sum);
+      const Array none = Array::none();
+      const auto found = run(OpId::q_conv, a, {x, w, none, real_vector({0.004}), none, none, none, none, residual});
+      ASSERT_TRUE(found.ok()) << found.message();
+      expect_oracle(found.outputs[0], [&](const Shape& i) { return wanted.outputs[0].at(i); });
+    }
+  }
+  ops::q_conv::Attrs a;
+  const Array x = full_range(DType::s8, {1, 2, 2, 3}, 1), w = full_range(DType::s8, {4, 1, 1, 3}, 2), none = Array::none();
+  EXPECT_EQ(refusal(OpId::q_conv, a, {x, w, none, real_vector({1}), none, none, none, none, full_range(DType::s8, {1, 2, 2, 3}, 1)}),
+            Why::kDimMismatch);
+  EXPECT_EQ(refusal(OpId::q_conv, a, {x, w, none, real_vector({1}), none, none, none, none, full_range(DType::u8, {1, 2, 2, 4}, 1)}),
+            Why::kDTypeMismatch);
+}
+
 }  // namespace mote::optest

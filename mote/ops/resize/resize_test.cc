@@ -227,6 +227,36 @@ TEST(OpResize, EmptyAndSpecialValues) {
   EXPECT_TRUE(run(OpId::resize, a, {Array(DType::f32, {1, 3, 1}), Array::of<int32_t>({1}, {3})}).ok());
 }
 
+TEST(OpResize, ScalesAndCropMayComeAsInputs) {
+  const Array x = Array::random(DType::f32, {1, 4, 5, 2}, 9, -2, 2), scales = Array::of<float>({2}, {1.7f, 0.6f});
+  ops::resize::Attrs a;
+  a.mode = ops::resize::kLinear;
+  const auto by_input = run(OpId::resize, a, {x, Array::none(), scales});
+  a.scales[0] = 1.7f;
+  a.scales[1] = 0.6f;
+  const auto by_attribute = run(OpId::resize, a, {x});
+  ASSERT_TRUE(by_input.ok() && by_attribute.ok()) << by_input.message() << by_attribute.message();
+  expect_shape(by_input.outputs[0], {1, 6, 3, 2});
+  expect_oracle(by_input.outputs[0], [&](const Shape& at) { return by_attribute.outputs[0].at(at); });
+
+  a = {};
+  a.mode = ops::resize::kLinear;
+  a.coordinates = ops::resize::kCropAndResize;
+  const Array sizes = Array::of<int64_t>({2}, {3, 3});
+  const auto roi_input = run(OpId::resize, a, {x, sizes, Array::none(), Array::of<float>({4}, {0.25f, 0.1f, 0.75f, 0.9f})});
+  a.roi_start[0] = 0.25f, a.roi_start[1] = 0.1f, a.roi_end[0] = 0.75f, a.roi_end[1] = 0.9f;
+  const auto roi_attribute = run(OpId::resize, a, {x, sizes});
+  ASSERT_TRUE(roi_input.ok() && roi_attribute.ok()) << roi_input.message() << roi_attribute.message();
+  expect_oracle(roi_input.outputs[0], [&](const Shape& at) { return roi_attribute.outputs[0].at(at); });
+
+  const auto why = [&](const std::vector<Array>& in) { return run(OpId::resize, ops::resize::Attrs{}, in).status.why(); };
+  EXPECT_EQ(why({x, Array::none(), Array::of<float>({2}, {0, 1})}), Why::kShapeOverflow);
+  EXPECT_EQ(why({x, Array::none(), Array::of<float>({1}, {1})}), Why::kDimMismatch);
+  EXPECT_EQ(why({x, sizes, Array::of<float>({2}, {NAN, 1})}), Why::kValue);
+  EXPECT_EQ(why({x, sizes, Array::none(), Array::of<float>({2}, {0, 1})}), Why::kDimMismatch);
+  EXPECT_EQ(why({x, sizes, Array::none(), Array::of<float>({4}, {0, 0, 1, INFINITY})}), Why::kValue);
+}
+
 TEST(OpResize, RefusesWhatDoesNotFit) {
   using ops::resize::Attrs;
   const auto why = [](const Attrs& a, const std::vector<Array>& in) { return run(OpId::resize, a, in).status.why(); };

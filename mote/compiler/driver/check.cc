@@ -1,0 +1,118 @@
+#include "mote/compiler/driver/check.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "mote/ops/op_docs.h"
+
+namespace mote::driver {
+namespace {
+
+constexpr double kTolerance = 1e-4;      // of f32 outputs (DESIGN.md, Numbers)
+constexpr double kHalfTolerance = 1e-2;  // of f16 and bf16 ones: their last bits differ with every order of summing
+constexpr double kFault = 1e-2;          // beyond this a float output is wrong, not rounded differently
+constexpr uint64_t kSeed = 0x6d6f7465;
+
+bool is_float(DType t) { return (mask_of(t) & kFloat) != 0; }
+
+double tolerance_of(DType t) {
+  if (!is_float(t)) return 0;
+  return t == DType::f16 || t == DType::bf16 ? kHalfTolerance : kTolerance;
+}
+
+std::string text(double v) {
+  char s[32];
+  std::snprintf(s, sizeof s, "%.3g", v);
+  return s;
+}
+
+class Checker {
+ public:
+  Checker(const Signature& signature, HostProgram& reference, HostProgram& program, bool quantized, CheckResult* out)
+      : signature_(signature), reference_(reference), program_(program), quantized_(quantized), out_(*out) {}
+
+  // False when the inputs cannot be run: *why says it.
+  bool add(Example e, std::string* why) {
+    std::vector<Array> expected, found;
+    if (!reference_.run(e.method, e.inputs, &expected, why) || !program_.run(e.method, e.inputs, &found, why)) return false;
+    e.outputs.resize(expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      if (e.outputs[i].dtype != DType::kNone) expected[i] = e.outputs[i];
+      judge(e, i, expected[i], found[i]);
+    }
+    out_.examples.push_back(std::move(e));
+    return true;
+  }
+
+ private:
+  void judge(Example& e, size_t i, Array& expected, Array& found) {
+    const std::string& name = signature_.methods[e.method].outputs[i].name;
+    const Difference d = difference(found, expected);
+    const double tolerance = tolerance_of(found.dtype);
+    e.tolerances.push_back(static_cast<float>(tolerance));
+    if (d.within(tolerance)) {
+      e.outputs[i] = std::move(expected);
+      return;
+    }
+    const bool wrong = !d.same_type || d.specials_differ || (is_float(found.dtype) && d.largest_error > kFault * d.largest_expected);
+    const std::string how = !d.same_type ? "expected " + type_text(expected.dtype, expected.dims) + ", found " + type_text(found.dtype, found.dims)
+                                         : "largest error " + text(d.largest_error) + " of " + text(d.largest_expected);
+    if (wrong && !quantized_) {
+      out_.faults.push_back("output '" + name + "' is not what the model gives without optimisation: " + how);
+    } else {
+      out_.notes.push_back("output '" + name + "' rounds differently than the model does without optimisation (" + how +
+                           "); the example holds the program's own result");
+    }
+    e.outputs[i] = std::move(found);
+  }
+
+  const Signature& signature_;
+  HostProgram& reference_;
+  HostProgram& program_;
+  bool quantized_;
+  CheckResult& out_;
+};
+
+// Sizes of open dimensions: first in the middle, then the largest, then the smallest. The middle may be one the model cannot take.
+constexpr size_t kSamples[] = {2, 0, 1};
+
+}  // namespace
+
+bool is_quantized(Span<const Instruction> instructions) {
+  return std::any_of(instructions.begin(), instructions.end(), [](const Instruction& n) {
+    const OpDoc* doc = n.op < kFirstCustomOp ? find_op_doc(n.op) : nullptr;
+    return doc != nullptr && (doc->name.compare(0, 2, "q_") == 0 || doc->name.find("quantize") != std::string::npos);
+  });
+}
+
+bool make_examples(const Signature& signature, const GoldenOptions& options, HostProgram& reference, HostProgram& program, bool quantized,
+                   CheckResult* out, std::string* error) {
+  Checker checker(signature, reference, program, quantized, out);
+  for (size_t i = 0; i < options.given.size(); ++i) {
+    Example e;
+    std::string why;
+    if (!resolve_given(signature, options.given[i], &e, &why) || !checker.add(std::move(e), &why)) {
+      *error = "golden example " + std::to_string(i + 1) + ": " + why;
+      return false;
+    }
+  }
+  if (!options.given.empty()) return true;
+  for (uint32_t m = 0; m < signature.methods.size(); ++m) {
+    for (int i = 0; i < options.count; ++i) {
+      std::string why;
+      bool done = false;
+      for (size_t attempt = 0; attempt < std::size(kSamples) && !done; ++attempt) {
+        const size_t sample = kSamples[(static_cast<size_t>(i) + attempt) % std::size(kSamples)];
+        Example e;
+        e.method = m;
+        e.inputs = make_inputs(signature.methods[m], sample, kSeed + static_cast<uint64_t>(i));
+        done = checker.add(std::move(e), &why);
+      }
+      if (!done) out->notes.push_back("no golden example: made-up inputs cannot be run (" + why + "); give some with --golden");
+      if (!done) break;
+    }
+  }
+  return true;
+}
+
+}  // namespace mote::driver

@@ -1,0 +1,220 @@
+#include "mote/compiler/driver/compile.h"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <set>
+#include <stdexcept>
+
+#include "mote/compiler/driver/check.h"
+#include "mote/compiler/emit/builder.h"
+#include "mote/compiler/emit/lower.h"
+
+namespace mote::driver {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string file_part(const std::string& path) { return path.substr(path.find_last_of("/\\") + 1); }
+
+using Texts = std::vector<std::pair<std::string, std::string>>;
+
+// A key appears once: what stands in `all` counts.
+void add_missing(const Texts& more, Texts* all) {
+  std::set<std::string> keys;
+  for (const auto& pair : *all) keys.insert(pair.first);
+  for (const auto& pair : more)
+    if (keys.insert(pair.first).second) all->push_back(pair);
+}
+
+void expose(ir::Graph& graph) {
+  for (ir::Method& m : graph.methods) {
+    std::set<std::string> taken(m.output_names.begin(), m.output_names.end());
+    for (const auto& node : m.block->nodes) {
+      for (ir::Value* v : node->outputs) {
+        if (v == nullptr || v->name.empty() || v->result_uses > 0 || dtype_bits(v->type.dtype) < 8) continue;
+        if (taken.insert(v->name).second) graph.add_output(m, v->name, v);
+      }
+    }
+  }
+}
+
+class Pipeline {
+ public:
+  Pipeline(const frontends::Source& source, const CompileOptions& options, CompileResult* out, ir::Problems* problems)
+      : source_(source), options_(options), out_(*out), problems_(*problems) {}
+
+  bool read(Signature* out) {
+    ir::Graph graph;
+    if (!import(graph)) return false;
+    *out = signature_of(graph);
+    return true;
+  }
+
+  bool run() {
+    ir::Graph graph;
+    if (!import(graph)) return false;
+    const Signature signature = signature_of(graph);
+    add_texts(graph);
+    emit::ProgramRecords records;
+    if (!optimize(graph) || !plan(graph, &records)) return false;
+    if (options_.golden.count > 0 || !options_.golden.given.empty()) {
+      if (!add_golden(signature, &records)) return false;
+    }
+    stage("write", 0.95);
+    const bool written = write(records, true, &out_.file);
+    if (written && options_.external_weights) out_.external = std::move(records.segments[0].bytes);
+    end_stage();
+    return written;
+  }
+
+ private:
+  void stage(const std::string& name, double fraction) {
+    end_stage();
+    name_ = name;
+    begin_ = Clock::now();
+    if (options_.progress) options_.progress(name, fraction);
+  }
+  void end_stage() {
+    if (!name_.empty()) out_.stage_seconds.emplace_back(name_, std::chrono::duration<double>(Clock::now() - begin_).count());
+    name_.clear();
+  }
+  bool fail(const std::string& where, const std::string& what, const std::string& advice = "") {
+    problems_.push_back({where, what, advice});
+    return false;
+  }
+
+  bool import(ir::Graph& graph) {
+    stage("import", 0);
+    const frontends::Frontend* frontend = frontends::find_frontend(source_);
+    if (frontend == nullptr)
+      return fail(file_part(source_.path), "expected an ONNX or TFLite model, found neither", "see docs/compiling.md for what can be read");
+    out_.frontend = frontend->name;
+    if (!frontend->import(source_, options_.import, graph, &problems_)) {
+      if (problems_.empty()) fail(file_part(source_.path), "the model cannot be read");
+      return false;
+    }
+    return true;
+  }
+
+  // What the front end says (operator set, its producer) comes behind what holds for every program.
+  void add_texts(ir::Graph& graph) const {
+    Texts all = {{"producer", options_.producer},
+                                                            {"source.model", file_part(source_.path)},
+                                                            {"source.sha256", sha256_hex({source_.bytes.data, source_.bytes.size})},
+                                                            {"source.format", out_.frontend}};
+    if (!options_.options_text.empty()) all.emplace_back("options", options_.options_text);
+    all.insert(all.end(), options_.evidence.begin(), options_.evidence.end());
+    add_missing(graph.evidence, &all);
+    graph.evidence = std::move(all);
+    all = options_.metadata;
+    add_missing(graph.metadata, &all);
+    graph.metadata = std::move(all);
+  }
+
+  bool optimize(ir::Graph& graph) {
+    stage("passes", 0.1);
+    passes::PassOptions p = options_.passes;
+    if (!p.log) p.log = [this](const std::string& text) { out_.log += text; };
+    std::string error;
+    if (!passes::run_passes(graph, p, &error))
+      return fail("passes", error, "this is a defect of Mote: please report it with the model; --no-optimize may go around it");
+    if (options_.expose_values) expose(graph);
+    return true;
+  }
+
+  bool plan(const ir::Graph& graph, emit::ProgramRecords* records) {
+    stage("plan", 0.3);
+    schedule::Plan p;
+    std::string error;
+    if (!schedule::make_plan(graph, options_.plan, &p, &error)) return fail("plan", error);
+    out_.peak_bytes = p.peak();
+    out_.lower_bound_bytes = p.lower_bound;
+    stage("lower", 0.4);
+    emit::LowerOptions lower;
+    lower.external_constants = options_.external_weights;
+    lower.source_names = !options_.strip_names;
+    lower.op_names = !options_.strip_names;
+    if (!emit::lower(p, lower, records, &error)) return fail("lower", error);
+    return true;
+  }
+
+  bool write(const emit::ProgramRecords& records, bool to_keep, emit::FileBytes* file) {
+    std::string error;
+    emit::WriteOptions options = options_.write;
+    options.digests = options.digests && to_keep;
+    const OpRegistry& ops = options_.plan.ops != nullptr ? *options_.plan.ops : emit::builtin_registry();
+    if (emit::write_program(records, options, ops, file, &error)) return true;
+    return fail("write", error, "this is a defect of Mote: please report it with the model");
+  }
+
+  bool add_golden(const Signature& signature, emit::ProgramRecords* records) {
+    stage("check", 0.5);
+    CompileResult reference;
+    if (!compile(source_, reference_options(options_), &reference, &problems_)) return false;
+    emit::FileBytes file;
+    if (!write(*records, false, &file)) return false;
+    const RunBudget budget{options_.golden.memory_bytes, options_.golden.time_ms, options_.golden.macs};
+    HostProgram expected, found;
+    CheckResult checked;
+    std::string error;
+    const ConstBytes external = options_.external_weights ? ConstBytes{records->segments[0].bytes.data(), records->segments[0].bytes.size()} : ConstBytes{};
+    if (!expected.open(reference.file.span(), {}, budget, &error) || !found.open(file.span(), external, budget, &error)) {
+      out_.notes.push_back("no golden example: " + error);
+      return true;
+    }
+    if (!make_examples(signature, options_.golden, expected, found, is_quantized({records->instructions.data(), records->instructions.size()}), &checked, &error)) return fail("--golden", error);
+    out_.notes.insert(out_.notes.end(), checked.notes.begin(), checked.notes.end());
+    for (const std::string& fault : checked.faults)
+      fail("check", fault, "this is a defect of Mote: please report it with the model; --no-fuse or --no-optimize may go around it");
+    if (!checked.faults.empty()) return false;
+    add_examples(checked.examples, records);
+    return true;
+  }
+
+  const frontends::Source& source_;
+  const CompileOptions& options_;
+  CompileResult& out_;
+  ir::Problems& problems_;
+  std::string name_;
+  Clock::time_point begin_;
+};
+
+// Sizes that no memory holds are the model's fault.
+template <class Work>
+bool guarded(ir::Problems* problems, Work work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    problems->push_back({"memory", "compiling this model needs more memory than there is", ""});
+  } catch (const std::length_error&) {
+    problems->push_back({"memory", "the model has a size that no memory can hold", ""});
+  }
+  return false;
+}
+
+}  // namespace
+
+bool read_signature(const frontends::Source& source, const frontends::ImportOptions& options, Signature* out, ir::Problems* problems) {
+  CompileOptions o;
+  o.import = options;
+  CompileResult ignored;
+  return guarded(problems, [&] { return Pipeline(source, o, &ignored, problems).read(out); });
+}
+
+CompileOptions reference_options(const CompileOptions& options) {
+  CompileOptions o;
+  o.import = options.import;
+  o.passes.fuse = o.passes.optimize = o.passes.pack = false;
+  o.plan.reorder = o.plan.in_place = o.plan.views = false;
+  o.plan.ops = options.plan.ops;
+  o.golden.count = 0;
+  o.write.digests = false;
+  return o;
+}
+
+bool compile(const frontends::Source& source, const CompileOptions& options, CompileResult* out, ir::Problems* problems) {
+  return guarded(problems, [&] { return Pipeline(source, options, out, problems).run(); });
+}
+
+}  // namespace mote::driver

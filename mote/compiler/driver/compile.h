@@ -1,0 +1,53 @@
+#pragma once
+
+// The whole way from a model file to the bytes of a program: front end, passes, plan, emit.
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mote/compiler/driver/golden.h"
+#include "mote/compiler/emit/writer.h"
+#include "mote/compiler/frontends/frontend.h"
+#include "mote/compiler/passes/pass.h"
+#include "mote/compiler/schedule/schedule.h"
+
+namespace mote::driver {
+
+struct CompileOptions {
+  frontends::ImportOptions import;
+  passes::PassOptions passes;
+  schedule::PlanOptions plan;
+  emit::WriteOptions write;
+  bool external_weights = false;
+  GoldenOptions golden;
+  bool strip_names = false;
+  // Every named intermediate value becomes an output of its method, after the passes: for finding where two ways of computing part.
+  bool expose_values = false;
+  std::string producer = "mote";  // who compiles, with version: for the evidence
+  std::string options_text;       // how the user asked for it: likewise
+  std::vector<std::pair<std::string, std::string>> metadata, evidence;  // in place of what the model says under the same key
+  std::function<void(const std::string& stage, double fraction)> progress;
+};
+
+struct CompileResult {
+  emit::FileBytes file;
+  std::vector<uint8_t> external;  // with external_weights
+  std::string log;                // --print-after, --time-passes
+  std::string frontend;           // "onnx"
+  uint64_t peak_bytes = 0, lower_bound_bytes = 0;  // of the plan
+  std::vector<std::pair<std::string, double>> stage_seconds;
+  std::vector<std::string> notes;  // what the user should know, such as examples that could not be made
+};
+
+// False with everything that stands in the way in *problems.
+bool compile(const frontends::Source& source, const CompileOptions& options, CompileResult* out, ir::Problems* problems);
+
+// Inputs and outputs alone.
+bool read_signature(const frontends::Source& source, const frontends::ImportOptions& options, Signature* out, ir::Problems* problems);
+
+// The same model with nothing optimised and nothing but the program: what it means, to compare others with.
+CompileOptions reference_options(const CompileOptions& options);
+
+}  // namespace mote::driver

@@ -1,0 +1,58 @@
+#pragma once
+
+// Examples that travel with a program: inputs, and the outputs an unoptimised compilation of the same model gives for them.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "mote/compiler/driver/values.h"
+#include "mote/compiler/emit/writer.h"
+#include "mote/compiler/ir/graph.h"
+
+namespace mote::driver {
+
+// One example as the user gave it: arrays by the name of an input or output, or what file_name_of() makes of it. "" is the only input.
+// Outputs that are not given are computed.
+using GivenExample = std::map<std::string, Array>;
+
+struct GoldenOptions {
+  int count = 1;                    // examples made of fixed pseudo-random inputs, for each method; 0: none
+  std::vector<GivenExample> given;  // of the first method, instead of those
+  // Most that one run may take; an example that needs more is left out.
+  uint64_t time_ms = 120000;
+  uint64_t memory_bytes = uint64_t{4} << 30;
+  uint64_t macs = 0;  // multiply-adds; 0: any number
+};
+
+// Of one method, complete.
+struct Example {
+  uint32_t method = 0;
+  std::vector<Array> inputs, outputs;
+  std::vector<float> tolerances;  // of the outputs
+};
+
+// What the inputs and outputs of a graph's methods are, kept when passes have changed the graph.
+struct Signature {
+  struct Io {
+    std::string name;
+    DType dtype;
+    std::vector<std::vector<int64_t>> dims;  // for each sample of the symbols; the first has every symbol at its maximum
+  };
+  struct Method {
+    std::vector<Io> inputs, outputs;
+  };
+  std::vector<Method> methods;
+};
+Signature signature_of(const ir::Graph& graph);
+
+// Inputs in place of given ones: their names and sizes are checked. False with *error.
+bool resolve_given(const Signature& signature, const GivenExample& given, Example* out, std::string* error);
+
+// Made-up inputs of a method at the sizes of one sample.
+std::vector<Array> make_inputs(const Signature::Method& method, size_t sample, uint64_t seed);
+
+// Adds examples to the records of a program, in a segment of their own.
+void add_examples(const std::vector<Example>& examples, emit::ProgramRecords* records);
+
+}  // namespace mote::driver

@@ -1,0 +1,139 @@
+#include "mote/compiler/driver/run.h"
+
+#include <chrono>
+#include <cstring>
+#include <new>
+
+#include "mote/compiler/emit/builder.h"
+
+namespace mote::driver {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+uint64_t now_ms(void*) {
+  using namespace std::chrono;
+  return static_cast<uint64_t>(duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count());
+}
+
+std::vector<int64_t> dims_of(const TensorDesc& d) { return {d.dims, d.dims + d.rank}; }
+
+}  // namespace
+
+struct HostProgram::Block {
+  explicit Block(size_t bytes) : data(static_cast<uint8_t*>(::operator new(bytes + 1, std::align_val_t{kAlignment}))), size(bytes) {
+    std::memset(data, 0, size);
+  }
+  ~Block() { ::operator delete(data, std::align_val_t{kAlignment}); }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  uint8_t* data;
+  size_t size;
+};
+
+HostProgram::HostProgram() = default;
+HostProgram::~HostProgram() { instance_.close(); }
+
+bool HostProgram::open(ConstBytes file, ConstBytes external, const RunBudget& budget, std::string* error) {
+  budget_ = budget;
+  ProgramSource source;
+  source.file = file;
+  ProgramTable table;
+  Diagnostic d;
+  if (!read_table(file, file.size, &table, &d).ok()) {
+    *error = emit::describe(d);
+    return false;
+  }
+  for (const Segment& s : table.segments) {
+    if ((s.flags & kExternal) != 0) segments_.push_back(external);
+    else segments_.push_back({file.data + s.offset, s.size});
+  }
+  source.segments = {segments_.data(), segments_.size()};
+  if (!Program::open(source, emit::builtin_registry(), &program_, &d).ok()) {
+    *error = emit::describe(d);
+    return false;
+  }
+  used_bytes_ = program_.needs().instance + program_.needs().scratch(1);
+  for (const Bank& b : program_.table().banks) used_bytes_ += b.size;
+  if (used_bytes_ > budget_.memory_bytes) {
+    *error = "the program needs " + std::to_string(used_bytes_) + " bytes to run, more than the " + std::to_string(budget_.memory_bytes) +
+             " allowed here";
+    return false;
+  }
+  if (budget_.macs > 0 && program_.table().certificate->macs > budget_.macs) {
+    *error = "the program needs " + std::to_string(program_.table().certificate->macs) + " multiply-adds, more than allowed here";
+    return false;
+  }
+  const auto block = [&](uint64_t size) {
+    blocks_.push_back(std::make_unique<Block>(static_cast<size_t>(size)));
+    return ByteSpan{blocks_.back()->data, blocks_.back()->size};
+  };
+  for (const Bank& b : program_.table().banks) banks_.push_back(block(b.size));
+  InstanceMemory memory;
+  memory.instance = block(program_.needs().instance);
+  memory.scratch = block(program_.needs().scratch(1));
+  memory.banks = {banks_.data(), banks_.size()};
+  if (!instance_.create(program_, memory, {}, &d).ok()) {
+    *error = emit::describe(d);
+    return false;
+  }
+  return true;
+}
+
+const TensorDesc& HostProgram::io(uint32_t method, uint32_t index, bool output) const {
+  const ProgramTable& t = program_.table();
+  const Method& m = t.methods[method];
+  return t.tensors[t.ios[(output ? m.first_output : m.first_input) + index].tensor];
+}
+
+std::vector<int64_t> HostProgram::input_dims(uint32_t method, uint32_t index) const { return dims_of(io(method, index, false)); }
+DType HostProgram::input_type(uint32_t method, uint32_t index) const { return io(method, index, false).dtype; }
+
+bool HostProgram::fail(const char* doing, std::string* error) const {
+  *error = std::string(doing) + ": " + emit::describe(instance_.diagnostic());
+  const int32_t at = instance_.diagnostic().instruction;
+  const auto& names = program_.table().source_names;
+  if (at >= 0 && static_cast<size_t>(at) < names.size && names[static_cast<size_t>(at)] != 0)
+    *error += "; from '" + std::string(program_.table().string(names[static_cast<size_t>(at)])) + "'";
+  return false;
+}
+
+bool HostProgram::run(uint32_t method, const std::vector<Array>& inputs, std::vector<Array>* outputs, std::string* error) {
+  const Method& m = program_.table().methods[method];
+  uint64_t bytes = used_bytes_;
+  for (uint32_t i = 0; i < m.output_count; ++i) bytes += extent_bytes(io(method, i, true));
+  if (inputs.size() != m.input_count || bytes > budget_.memory_bytes) {
+    *error = inputs.size() != m.input_count ? "expected " + std::to_string(m.input_count) + " inputs, found " + std::to_string(inputs.size())
+                                            : "the outputs do not fit in the memory allowed here";
+    return false;
+  }
+  std::vector<std::unique_ptr<Block>> buffers;  // of inputs, then of outputs
+  for (uint32_t i = 0; i < m.input_count; ++i) {
+    const std::vector<int32_t> dims(inputs[i].dims.begin(), inputs[i].dims.end());
+    if (!instance_.set_input_dims(method, i, dims.data(), static_cast<uint32_t>(dims.size())).ok()) return fail("input", error);
+    buffers.push_back(std::make_unique<Block>(inputs[i].data.size()));
+    if (!inputs[i].data.empty()) std::memcpy(buffers.back()->data, inputs[i].data.data(), inputs[i].data.size());
+    if (!instance_.bind_input(method, i, buffers.back()->data, buffers.back()->size).ok()) return fail("input", error);
+  }
+  for (uint32_t i = 0; i < m.output_count; ++i) {
+    buffers.push_back(std::make_unique<Block>(static_cast<size_t>(extent_bytes(io(method, i, true)))));
+    if (!instance_.bind_output(method, i, buffers.back()->data, buffers.back()->size).ok()) return fail("output", error);
+  }
+  instance_.reset_state();
+  RunLimits limits;
+  if (budget_.time_ms > 0) {
+    limits.now = &now_ms;
+    limits.deadline = now_ms(nullptr) + budget_.time_ms;
+  }
+  if (!instance_.run(method, limits).ok()) return fail("run", error);
+  outputs->clear();
+  for (uint32_t i = 0; i < m.output_count; ++i) {
+    const TensorDesc& d = *instance_.output(method, i).desc;
+    const Block& b = *buffers[m.input_count + i];
+    outputs->push_back({d.dtype, dims_of(d), {}});
+    outputs->back().data.assign(b.data, b.data + dense_bytes(d.dtype, outputs->back().dims));
+  }
+  return true;
+}
+
+}  // namespace mote::driver

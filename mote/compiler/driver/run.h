@@ -1,0 +1,54 @@
+#pragma once
+
+// Runs programs inside the compiler: for golden examples, validation and comparison.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mote/compiler/driver/values.h"
+#include "mote/compiler/emit/writer.h"
+#include "mote/runtime/instance.h"
+
+namespace mote::driver {
+
+// What a run on the host may cost; beyond it run() fails with a text.
+struct RunBudget {
+  uint64_t memory_bytes = uint64_t{4} << 30;  // instance, arena, inputs and outputs
+  uint64_t time_ms = 0;                       // looked at between instructions; 0: no limit
+  uint64_t macs = 0;                          // multiply-adds as the certificate counts them; 0: no limit
+};
+
+// A program in memory with one instance.
+class HostProgram {
+ public:
+  HostProgram();
+  HostProgram(const HostProgram&) = delete;
+  HostProgram& operator=(const HostProgram&) = delete;
+  ~HostProgram();
+
+  // `file` and `external` (the constants, where they are a second file) are borrowed and must outlive this.
+  bool open(ConstBytes file, ConstBytes external, const RunBudget& budget, std::string* error);
+
+  // Runs a method from the first state on. One array for each input; sizes within the program's bounds.
+  bool run(uint32_t method, const std::vector<Array>& inputs, std::vector<Array>* outputs, std::string* error);
+
+  const Program& program() const { return program_; }
+  std::vector<int64_t> input_dims(uint32_t method, uint32_t index) const;  // at their bounds
+  DType input_type(uint32_t method, uint32_t index) const;
+
+ private:
+  struct Block;  // aligned memory
+  const TensorDesc& io(uint32_t method, uint32_t index, bool output) const;
+  bool fail(const char* doing, std::string* error) const;
+
+  RunBudget budget_;
+  uint64_t used_bytes_ = 0;
+  std::vector<ConstBytes> segments_;
+  Program program_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  std::vector<ByteSpan> banks_;
+  Instance instance_;
+};
+
+}  // namespace mote::driver

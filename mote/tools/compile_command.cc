@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <cstdio>
+
+#include "mote/platform/clock.h"
+#include "mote/tools/commands.h"
+#include "mote/tools/compile_settings.h"
+#include "mote/tools/files.h"
+#include "mote/tools/inspect.h"
+#include "mote/tools/model_file.h"
+#include "mote/tools/progress.h"
+#include "mote/tools/size_report.h"
+#include "mote/tools/text_table.h"
+#include "mote/tools/values.h"
+
+namespace mote::tools {
+namespace {
+
+struct CommandSettings {
+  std::string model, output, weights, golden, labels, licence;
+  std::vector<std::string> metadata;
+  CompileSettings compile;
+  std::vector<std::string> print_after;
+  int golden_examples = 1;
+  bool time_passes = false, size = false, list_passes = false, json = false;
+};
+
+// Metadata from the command line: what people should know of the program.
+void add_texts(const CommandSettings& s, driver::CompileOptions* o) {
+  for (const std::string& text : s.metadata) {
+    const size_t at = text.find('=');
+    if (at == std::string::npos || at == 0) throw usage("--metadata: expected KEY=VALUE, found '" + text + "'");
+    o->metadata.emplace_back(text.substr(0, at), text.substr(at + 1));
+  }
+  if (!s.licence.empty()) o->evidence.emplace_back("licence", s.licence);
+  if (s.labels.empty()) return;
+  std::vector<uint8_t> bytes;
+  std::string error;
+  if (!read_whole_file(s.labels, &bytes, &error)) throw Failure(s.labels + ": " + error);
+  std::string labels(bytes.begin(), bytes.end());
+  while (!labels.empty() && (labels.back() == '\n' || labels.back() == '\r')) labels.pop_back();
+  o->metadata.emplace_back("labels", labels);
+}
+
+driver::CompileOptions all_options(const CommandSettings& s) {
+  driver::CompileOptions o = options_of(s.compile);
+  o.producer = std::string("mote ") + mote_version();
+  o.external_weights = !s.weights.empty();
+  o.passes.time_passes = s.time_passes;
+  const std::vector<std::string> known = passes::pass_names();
+  for (const std::string& name : s.print_after) {
+    if (name != "all" && std::find(known.begin(), known.end(), name) == known.end())
+      throw usage("--print-after: no pass is called '" + name + "': 'mote compile --list-passes' lists them");
+    o.passes.print_after.insert(name);
+  }
+  if (!s.golden.empty()) o.golden.given = read_examples(s.golden);
+  o.golden.count = s.golden_examples;
+  add_texts(s, &o);
+  return o;
+}
+
+std::vector<TensorSpec> specs_of(const ProgramView& view, bool outputs) {
+  std::vector<TensorSpec> all;
+  for (const Method& m : view.table().methods)
+    for (uint32_t i = 0; i < (outputs ? m.output_count : m.input_count); ++i)
+      all.push_back(spec_of(view, view.table().ios[(outputs ? m.first_output : m.first_input) + i]));
+  return all;
+}
+
+size_t example_count(const ProgramView& view) {
+  size_t count = 0;
+  for (const Golden& g : view.table().goldens) count += g.is_output == 1 && g.io == 0;
+  return count;
+}
+
+Json result_json(const CommandSettings& s, const driver::CompileResult& r, const ProgramView& view, double seconds) {
+  const auto ios = [&](bool outputs) {
+    Json all = Json::array();
+    for (const TensorSpec& t : specs_of(view, outputs)) all.push_back(spec_json(t));
+    return all;
+  };
+  const Certificate& c = *view.table().certificate;
+  Json stages = Json::object();
+  for (const auto& [name, time] : r.stage_seconds) stages[name] = time;
+  Json j = {{"model", s.model},
+            {"file", s.output},
+            {"frontend", r.frontend},
+            {"file_bytes", view.file_bytes()},
+            {"weights_file", s.weights},
+            {"weights_bytes", r.external.size()},
+            {"inputs", ios(false)},
+            {"outputs", ios(true)},
+            {"instruction_count", view.table().instructions.size},
+            {"ops", count_ops(view)},
+            {"constant_bytes", c.constant_bytes},
+            {"peak_bytes", r.peak_bytes},
+            {"lower_bound_bytes", r.lower_bound_bytes},
+            {"macs", c.macs},
+            {"golden_examples", example_count(view)},
+            {"compile_s", seconds},
+            {"stages_s", stages},
+            {"notes", r.notes}};
+  if (s.size) j["size"] = size_json(size_report(view));
+  return j;
+}
+
+void print_text(const CommandSettings& s, const driver::CompileResult& r, const ProgramView& view, double seconds) {
+  const Certificate& c = *view.table().certificate;
+  TextTable t({"", ""});
+  for (const TensorSpec& spec : specs_of(view, false)) t.add({"input", spec.name + "  " + type_text(spec)});
+  for (const TensorSpec& spec : specs_of(view, true)) t.add({"output", spec.name + "  " + type_text(spec)});
+  t.add({"operators", number(view.table().instructions.size) + " of " + number(count_ops(view).size()) + " kinds"});
+  t.add({"file", bytes_text(view.file_bytes())});
+  if (!s.weights.empty()) t.add({"weights", s.weights + ", " + bytes_text(r.external.size())});
+  t.add({"constants", bytes_text(c.constant_bytes)});
+  t.add({"peak memory", bytes_text(r.peak_bytes) + " (lower bound " + bytes_text(r.lower_bound_bytes) + ")"});
+  t.add({"multiply-adds", number(c.macs)});
+  t.add({"golden examples", number(example_count(view))});
+  char time[32];
+  std::snprintf(time, sizeof time, "%.2f s", seconds);
+  t.add({"compiled in", time});
+  std::printf("%s -> %s\n%s", s.model.c_str(), s.output.c_str(), t.text().c_str());
+  if (s.size) std::printf("%s", size_text(size_report(view), 20).c_str());
+  for (const std::string& note : r.notes) std::fprintf(stderr, "mote: note: %s\n", note.c_str());
+}
+
+int report_problems(const CommandSettings& s, const ir::Problems& problems) {
+  const std::string text = problems_text(s.model, problems);
+  std::fprintf(stderr, "mote: %s", text.c_str());
+  if (s.json) {
+    Json list = Json::array();
+    for (const ir::Problem& p : problems) list.push_back({{"where", p.where}, {"what", p.what}, {"advice", p.advice}});
+    print_json({{"error", {{"message", text.substr(0, text.find('\n'))}, {"problems", list}}}});
+  }
+  return kFailed;
+}
+
+void save(const std::string& path, ConstBytes bytes) {
+  std::string error;
+  if (!emit::save_file(path, bytes, &error)) throw Failure(error);
+}
+
+int compile(const CommandSettings& s) {
+  if (s.list_passes) {
+    for (const std::string& name : passes::pass_names()) std::printf("%s\n", name.c_str());
+    return kSuccess;
+  }
+  if (s.model.empty()) throw usage("MODEL is required");
+  if (s.output.empty()) throw usage("--output is required: mote compile MODEL -o OUT.mote");
+  const uint64_t begin = clock_now_ns();
+  driver::CompileOptions options = all_options(s);
+  const frontends::Source source = open_model(s.model);
+  check_output_path(s.output, s.model);
+  if (!s.weights.empty()) {
+    check_output_path(s.weights, s.model);
+    if (s.weights == s.output) throw usage("--external-weights: expected another file than the program, found '" + s.weights + "'");
+  }
+  Progress progress;
+  options.progress = [&](const std::string& stage, double fraction) { progress.show(stage, fraction); };
+  driver::CompileResult result;
+  ir::Problems problems;
+  const bool done = driver::compile(source, options, &result, &problems);
+  progress.clear();
+  std::fprintf(stderr, "%s", result.log.c_str());
+  if (!done) return report_problems(s, problems);
+  if (!s.weights.empty()) save(s.weights, {result.external.data(), result.external.size()});
+  save(s.output, result.file.span());
+  const double seconds = static_cast<double>(clock_now_ns() - begin) / 1e9;
+  const ProgramView view(s.output);
+  if (s.json) print_json(result_json(s, result, view, seconds));
+  else print_text(s, result, view, seconds);
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_compile(CLI::App& app, Context& context) {
+  auto s = std::make_shared<CommandSettings>();
+  CLI::App* c = app.add_subcommand("compile", "Compile an ONNX or TFLite model into a program");
+  c->add_option("MODEL", s->model, "model (.onnx, .tflite)");
+  c->add_option("--output,-o", s->output, "program to write (.mote)");
+  add_compile_options(c, &s->compile);
+  c->add_option("--external-weights", s->weights, "write the constants to this file instead, for several programs to share");
+  c->add_option("--golden", s->golden, "folder of examples to carry: one .npy each, or a folder each with NAME.npy per input and output");
+  c->add_option("--golden-examples", s->golden_examples, "examples to make up (default 1)")->check(CLI::Range(0, 1000));
+  c->add_option("--labels", s->labels, "text file with the names of an output's classes, one a line");
+  c->add_option("--metadata", s->metadata, "a text for the program's users, KEY=VALUE; once for each")->allow_extra_args(false);
+  c->add_option("--licence", s->licence, "licence of the model (SPDX), for the evidence");
+  c->add_option("--print-after", s->print_after, "print the graph after these passes, or after 'all'")->delimiter(',')->allow_extra_args(false);
+  c->add_flag("--time-passes", s->time_passes, "print what each pass takes");
+  c->add_flag("--size", s->size, "report what takes the space");
+  c->add_flag("--list-passes", s->list_passes, "list the passes in the order they run");
+  c->add_flag("--json", s->json, "print JSON (docs/json.md)");
+  c->footer("Example: mote compile mobilenet.onnx -o mobilenet.mote\n         mote compile bert.onnx -o bert.mote --dim batch=1 --dim seq=1..128");
+  c->callback([s, &context] {
+    context.json = s->json;
+    context.exit_code = compile(*s);
+  });
+}
+
+}  // namespace mote::tools

@@ -1,0 +1,184 @@
+#include "mote/tools/compile_settings.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <limits>
+
+#include "mote/tools/failure.h"
+
+namespace mote::tools {
+namespace {
+
+// All of the text as a number of at least `least`.
+bool parse_number(const std::string& text, int64_t least, int64_t most, int64_t* out) {
+  if (text.empty() || text.size() > 18) return false;
+  int64_t v = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return false;
+    v = v * 10 + (c - '0');
+  }
+  *out = v;
+  return v >= least && v <= most;
+}
+
+// "NAME=VALUE". Names may hold '=' themselves: the last one counts.
+std::pair<std::string, std::string> split(const std::string& option, const std::string& text, const char* expected) {
+  const size_t at = text.rfind('=');
+  if (at == std::string::npos || at == 0) throw usage(option + ": expected " + expected + ", found '" + text + "'");
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+ir::Dims parse_shape(const std::string& text, const std::string& all) {
+  ir::Dims dims;
+  if (text == "scalar") return dims;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find('x', at), text.size());
+    int64_t v;
+    if (!parse_number(text.substr(at, end - at), 0, std::numeric_limits<int32_t>::max(), &v) || dims.size() == kMaxRank)
+      throw usage("--shape: expected INPUT=1x3x224x224 (up to 8 sizes) or INPUT=scalar, found '" + all + "'");
+    dims.push_back(static_cast<int32_t>(v));
+    at = end + 1;
+  }
+  return dims;
+}
+
+frontends::DimRange parse_range(const std::string& text, const std::string& all) {
+  const size_t dots = text.find("..");
+  int64_t min, max;
+  const std::string low = text.substr(0, dots), high = dots == std::string::npos ? low : text.substr(dots + 2);
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (!parse_number(low, 0, kMost, &min) || !parse_number(high, 1, kMost, &max) || min > max)
+    throw usage("--dim: expected NAME=MIN..MAX or NAME=SIZE, found '" + all + "'");
+  return {static_cast<int32_t>(min), static_cast<int32_t>(max)};
+}
+
+// One word of a shell's command line.
+std::string quoted(const std::string& word) {
+  bool plain = !word.empty();
+  for (const char c : word) plain = plain && (std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("_-./:=+,", c) != nullptr);
+  if (plain) return word;
+  std::string s = "'";
+  for (const char c : word) s += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return s + "'";
+}
+
+// Splits what words_of() joined.
+std::vector<std::string> split_words(const std::string& text) {
+  std::vector<std::string> words;
+  bool open = false, in_word = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (!open && c == ' ') {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) words.emplace_back();
+    in_word = true;
+    if (c == '\'') open = !open;
+    else if (!open && c == '\\' && i + 1 < text.size()) words.back() += text[++i];
+    else words.back() += c;
+  }
+  return words;
+}
+
+}  // namespace
+
+uint64_t parse_bytes(const std::string& option, const std::string& text) {
+  std::string digits = text;
+  uint64_t unit = 1;
+  if (!digits.empty()) {
+    const char last = static_cast<char>(std::tolower(static_cast<unsigned char>(digits.back())));
+    unit = last == 'k' ? 1u << 10 : last == 'm' ? 1u << 20 : last == 'g' ? 1u << 30 : 1;
+    if (unit > 1) digits.pop_back();
+  }
+  int64_t v;
+  if (!parse_number(digits, 1, std::numeric_limits<int64_t>::max() / static_cast<int64_t>(unit), &v))
+    throw usage(option + ": expected a number of bytes such as 65536, 64k or 1M, found '" + text + "'");
+  return static_cast<uint64_t>(v) * unit;
+}
+
+void add_compile_options(CLI::App* c, CompileSettings* s) {
+  c->add_option("--shape", s->shapes, "fix an input's shape, INPUT=1x3x224x224; once for each")->allow_extra_args(false);
+  c->add_option("--dim", s->dims, "bound a dimension the model leaves open, NAME=MIN..MAX or NAME=SIZE; an unnamed one is INPUT.AXIS")
+      ->allow_extra_args(false);
+  c->add_flag("--no-fuse", s->no_fuse, "keep one operator for each of the model's");
+  c->add_flag("--no-optimize", s->no_optimize, "only what is needed to run at all");
+  c->add_flag("--exact", s->exact, "nothing that changes rounding");
+  c->add_option("--max-trips", s->max_trips, "bound for loops whose number of trips the model does not bound")->check(CLI::PositiveNumber);
+  c->add_flag("--strips", s->strips, "run chains of layers in strips, so that large tensors between them never exist whole");
+  c->add_option("--ram", s->ram, "with --strips: bytes of memory to aim at, such as 64k");
+  c->add_option("--bank", s->banks, "a memory bank, NAME=SIZE, the fastest first; once for each")->allow_extra_args(false);
+  c->add_option("--alignment", s->alignment, "of segments in the file: 16384 for mapping (default), 64 for flash")
+      ->check(CLI::IsMember({16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536}));
+  c->add_flag("--strip-names", s->strip_names, "leave out the names of the model's nodes");
+}
+
+std::string words_of(const CompileSettings& s) {
+  std::string text;
+  const auto word = [&](const std::string& w) { text += (text.empty() ? "" : " ") + quoted(w); };
+  const auto option = [&](const char* name, const std::string& value) {
+    word(name);
+    word(value);
+  };
+  for (const std::string& v : s.shapes) option("--shape", v);
+  for (const std::string& v : s.dims) option("--dim", v);
+  if (s.no_fuse) word("--no-fuse");
+  if (s.no_optimize) word("--no-optimize");
+  if (s.exact) word("--exact");
+  if (s.max_trips > 0) option("--max-trips", std::to_string(s.max_trips));
+  if (s.strips) word("--strips");
+  if (!s.ram.empty()) option("--ram", s.ram);
+  for (const std::string& v : s.banks) option("--bank", v);
+  if (s.alignment > 0) option("--alignment", std::to_string(s.alignment));
+  if (s.strip_names) word("--strip-names");
+  return text;
+}
+
+CompileSettings settings_of(const std::string& words) {
+  CompileSettings s;
+  CLI::App app;
+  add_compile_options(&app, &s);
+  std::vector<std::string> arguments = split_words(words);
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  try {
+    app.parse(arguments);
+  } catch (const CLI::ParseError& e) {
+    throw Failure("the options the program was compiled with are not known here: '" + words + "': " + e.what());
+  }
+  return s;
+}
+
+driver::CompileOptions options_of(const CompileSettings& s) {
+  driver::CompileOptions o;
+  for (const std::string& text : s.shapes) {
+    const auto [name, value] = split("--shape", text, "INPUT=1x3x224x224");
+    o.import.shapes[name] = parse_shape(value, text);
+  }
+  for (const std::string& text : s.dims) {
+    const auto [name, value] = split("--dim", text, "NAME=MIN..MAX");
+    o.import.dims[name] = parse_range(value, text);
+  }
+  if (s.max_trips > 0) o.import.max_trips = s.max_trips;
+  o.passes.fuse = !s.no_fuse && !s.no_optimize;
+  o.passes.optimize = !s.no_optimize;
+  o.passes.exact = s.exact;
+  o.plan.strips = s.strips;
+  if (!s.ram.empty()) {
+    if (!s.strips) throw usage("--ram needs --strips");
+    o.plan.strip_ram = parse_bytes("--ram", s.ram);
+  }
+  for (const std::string& text : s.banks) {
+    const auto [name, value] = split("--bank", text, "NAME=SIZE");
+    schedule::Bank bank;
+    bank.name = name;
+    bank.limit = parse_bytes("--bank", value);
+    o.plan.banks.push_back(bank);
+  }
+  if (s.alignment > 0) o.write.segment_alignment = s.alignment;
+  o.strip_names = s.strip_names;
+  o.options_text = words_of(s);
+  return o;
+}
+
+}  // namespace mote::tools

@@ -1,0 +1,149 @@
+"""Runs a model in ONNX Runtime or LiteRT for `mote validate`.
+
+python3 reference.py JOB.json
+JOB: {"model", "runtime": "onnxruntime" | "litert", "all": bool, "samples": [{"NAME": "in.npy", ...}], "out": FOLDER}
+Writes OUT/<sample>_<number>.npy for each output (with "all" also for intermediate values) and OUT/result.json:
+{"runtime": "onnxruntime 1.31.1", "outputs": [names], "values": [names of all files, the outputs first]}
+"""
+import json
+import os
+import sys
+
+import numpy as np
+
+
+def onnx_session(model, everything):
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    # The model as it is written: optimised, ONNX Runtime rounds quantized models differently.
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 3
+    if not everything:
+        return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    import onnx
+
+    proto = onnx.load(model)
+    known = {o.name for o in proto.graph.output}
+    for node in proto.graph.node:
+        for name in node.output:
+            if name and name not in known:
+                known.add(name)
+                proto.graph.output.append(onnx.ValueInfoProto(name=name))
+    path = os.path.join(os.path.dirname(os.path.abspath(model)), "")
+    options.add_session_config_entry("session.model_external_initializers_file_folder_path", path)
+    return ort.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def run_onnx(job):
+    import onnxruntime as ort
+
+    session = onnx_session(job["model"], job["all"])
+    plain = len(onnx_session(job["model"], False).get_outputs()) if job["all"] else len(session.get_outputs())
+    names = [o.name for o in session.get_outputs()]
+    kinds = {i.name: i for i in session.get_inputs()}
+    results = [session.run(names, {n: a for n, a in sample.items() if n in kinds}) for sample in load(job)]
+    return f"onnxruntime {ort.__version__}", names[:plain], names, results
+
+
+def signature_names(model):
+    """Names of the first signature by those of the tensors: a program may use either."""
+    from ai_edge_litert.interpreter import Interpreter
+
+    names = {}
+    # An interpreter of its own: a runner keeps hold of memory, and no other call is allowed then.
+    interpreter = Interpreter(model)
+    for key in list(interpreter.get_signature_list())[:1]:
+        runner = interpreter.get_signature_runner(key)
+        for table in (runner.get_input_details(), runner.get_output_details()):
+            names.update({detail["name"]: name for name, detail in table.items()})
+    return names
+
+
+def run_litert(job):
+    from importlib.metadata import version
+
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    interpreter = Interpreter(job["model"], experimental_op_resolver_type=OpResolverType.BUILTIN_REF, num_threads=1,
+                              experimental_preserve_all_tensors=job["all"])
+    inputs, outputs = interpreter.get_input_details(), interpreter.get_output_details()
+    alias = signature_names(job["model"])
+    names, results = [], []
+    for sample in load(job):
+        values = list(sample.values())
+        arrays = [sample.get(d["name"], sample.get(alias.get(d["name"]), values[i])) for i, d in enumerate(inputs)]
+        for detail, array in zip(inputs, arrays):
+            if tuple(detail["shape"]) != array.shape:
+                interpreter.resize_tensor_input(detail["index"], array.shape)
+        interpreter.allocate_tensors()
+        interpreter.reset_all_variables()
+        for detail, array in zip(inputs, arrays):
+            interpreter.set_tensor(detail["index"], array)
+        interpreter.invoke()
+        names, row = [alias.get(d["name"], d["name"]) for d in outputs], [interpreter.get_tensor(d["index"]) for d in outputs]
+        if job["all"]:
+            for detail in interpreter.get_tensor_details():
+                try:
+                    row.append(interpreter.get_tensor(detail["index"]))
+                    names = names + [detail["name"]]
+                except ValueError:
+                    continue  # no memory of its own
+        results.append(row)
+    return f"ai-edge-litert {version('ai-edge-litert')} (reference kernels)", names[: len(outputs)], names, results
+
+
+def run_micro(job):
+    from importlib.metadata import version
+
+    from tflite_micro import runtime
+
+    results = []
+    for sample in load(job):
+        interpreter = runtime.Interpreter.from_file(job["model"])
+        for i, array in enumerate(sample.values()):
+            interpreter.set_input(array, i)
+        interpreter.invoke()
+        row = []
+        while True:
+            try:
+                row.append(np.array(interpreter.get_output(len(row))))
+            except (IndexError, ValueError, RuntimeError):
+                break
+        results.append(row)
+    names = [f"output{i}" for i in range(len(results[0]))]
+    return f"tflite-micro {version('tflite-micro')}", names, names, results
+
+
+def load(job):
+    return [{name: np.load(path) for name, path in sample.items()} for sample in job["samples"]]
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as f:
+        job = json.load(f)
+    if job["runtime"] == "onnxruntime":
+        runtime, outputs, values, results = run_onnx(job)
+    else:
+        try:
+            runtime, outputs, values, results = run_litert(job)
+        except (ValueError, RuntimeError) as error:
+            # LiteRT refuses some models made for microcontrollers.
+            try:
+                runtime, outputs, values, results = run_micro(job)
+            except Exception:
+                raise error from None
+    for s, row in enumerate(results):
+        for i, value in enumerate(row):
+            np.save(os.path.join(job["out"], f"{s}_{i}.npy"), np.asarray(value))
+    with open(os.path.join(job["out"], "result.json"), "w", encoding="utf-8") as f:
+        json.dump({"runtime": runtime, "outputs": outputs, "values": values}, f)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ImportError as missing:
+        sys.exit(f"MISSING {missing}")
+    except Exception as error:  # the caller prints it
+        sys.exit(f"{type(error).__name__}: {error}")

@@ -1,0 +1,280 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "mote/compiler/driver/check.h"
+#include "mote/platform/file.h"
+#include "mote/tools/commands.h"
+#include "mote/tools/compile_settings.h"
+#include "mote/tools/failure.h"
+#include "mote/tools/first_difference.h"
+#include "mote/tools/json_out.h"
+#include "mote/tools/model_file.h"
+#include "mote/tools/npy.h"
+#include "mote/tools/progress.h"
+#include "mote/tools/text_table.h"
+#include "mote/tools/values.h"
+
+namespace mote::tools {
+namespace {
+
+struct ValidateSettings {
+  std::string model, file, weights, reference = "auto";
+  std::vector<std::string> inputs;
+  int samples = 3;
+  double tolerance = -1, sqnr_db = -1;  // below 0: as the kind of model asks
+  bool json = false;
+};
+
+// One output over all samples.
+struct OutputResult {
+  std::string name;
+  bool same_type = true, passed = true;
+  double largest_error = 0, largest_expected = 0, mean_error = 0, top1 = 0, sqnr_db = INFINITY;
+};
+
+// A program file, mapped, ready to run.
+struct OpenProgram {
+  OpenProgram(const std::string& path, const std::string& weights) {
+    map(path, &file);
+    if (!weights.empty()) map(weights, &external);
+    std::string error;
+    if (!program.open(file.bytes(), external.bytes(), {}, &error)) throw Failure(path + ": cannot open the program: " + error);
+  }
+  static void map(const std::string& path, MappedFile* out) {
+    if (const Status s = MappedFile::open(path.c_str(), out); !s.ok())
+      throw Failure(path + ": cannot open the file: " + why_text(s.why()), s.bits());
+  }
+  const ProgramTable& table() const { return program.program().table(); }
+  std::string evidence(const std::string& key) const {
+    for (const Pair& p : table().evidence)
+      if (table().string(p.key) == key) return table().string(p.value);
+    return "";
+  }
+
+  MappedFile file, external;
+  driver::HostProgram program;
+};
+
+Sample given_sample(const ValidateSettings& s, const driver::Signature::Method& method) {
+  driver::GivenExample given;
+  for (const std::string& text : s.inputs) {
+    const size_t at = text.rfind('=');
+    const std::string path = at == std::string::npos ? text : text.substr(at + 1);
+    std::string error;
+    if (!read_npy(path, &given[at == std::string::npos ? "" : text.substr(0, at)], &error)) throw Failure(path + ": " + error);
+  }
+  driver::Example example;
+  std::string error;
+  if (!driver::resolve_given({{method}}, given, &example, &error)) throw Failure("--input: " + error);
+  Sample sample;
+  for (size_t i = 0; i < method.inputs.size(); ++i) sample.inputs.push_back({method.inputs[i].name, std::move(example.inputs[i])});
+  return sample;
+}
+
+std::vector<Sample> make_samples(const ValidateSettings& s, const driver::Signature::Method& method) {
+  if (!s.inputs.empty()) return {given_sample(s, method)};
+  std::vector<Sample> all;
+  for (int k = 0; k < s.samples; ++k) {
+    std::vector<Array> arrays = driver::make_inputs(method, static_cast<size_t>(k) % 3, static_cast<uint64_t>(k) + 1);
+    Sample sample;
+    for (size_t i = 0; i < arrays.size(); ++i) sample.inputs.push_back({method.inputs[i].name, std::move(arrays[i])});
+    all.push_back(std::move(sample));
+  }
+  return all;
+}
+
+class Validation {
+ public:
+  Validation(const ValidateSettings& s)
+      : s_(s), source_(open_model(s.model)), open_(s.file, s.weights), options_(options_of(settings_of(open_.evidence("options")))) {
+    ir::Problems problems;
+    driver::Signature signature;
+    if (!driver::read_signature(source_, options_.import, &signature, &problems)) throw Failure(problems_text(s.model, problems));
+    samples_ = make_samples(s, signature.methods[0]);
+    check_source();
+    choose_judgement();
+  }
+
+  int run() {
+    Progress progress;
+    progress.show("running the program", 0.2);
+    for (const Sample& sample : samples_) {
+      std::vector<Array> inputs, outputs;
+      for (const NamedArray& in : sample.inputs) inputs.push_back(in.array);
+      std::string error;
+      if (!open_.program.run(0, inputs, &outputs, &error)) throw Failure(s_.file + ": " + error);
+      found_.push_back(std::move(outputs));
+    }
+    progress.show("running the reference", 0.5);
+    reference_ = run_reference(false);
+    compare();
+    const bool passed = std::all_of(results_.begin(), results_.end(), [](const OutputResult& r) { return r.passed; });
+    progress.show("looking for the first difference", 0.8);
+    if (!passed) locate();
+    progress.clear();
+    if (s_.json) print_results(passed);
+    else print_text(passed);
+    return passed ? kSuccess : kFailed;
+  }
+
+ private:
+  void check_source() {
+    const std::string recorded = open_.evidence("source.sha256");
+    if (!recorded.empty() && recorded != driver::sha256_hex({source_.bytes.data, source_.bytes.size}))
+      notes_.push_back("the program says it was compiled from another file than " + s_.model);
+  }
+
+  // Numbers as the design states them: f32 within 1e-4, integer models of TFLite the same bits, quantized ONNX models by SQNR.
+  void choose_judgement() {
+    const Span<const Instruction> instructions = open_.table().instructions;
+    if (driver::is_quantized(instructions) && open_.evidence("source.format") == "onnx") judgement_.least_db = 30;
+    // Outputs that are next to nothing, such as probabilities of things that are not there, have no more right digits than 1 has.
+    judgement_.floor = 5e-7;
+    if (s_.tolerance >= 0) judgement_ = {s_.tolerance, true, 0, 0};
+    if (s_.sqnr_db >= 0) judgement_.least_db = s_.sqnr_db;
+  }
+
+  ReferenceResult run_reference(bool all) {
+    if (s_.reference != "mote" && !fallen_back_) {
+      const frontends::Frontend* frontend = frontends::find_frontend(source_);
+      const std::string fitting = frontend != nullptr && frontend->name == std::string("onnx") ? "onnxruntime" : "litert";
+      const std::string runtime = s_.reference == "auto" ? fitting : s_.reference;
+      ReferenceResult r;
+      bool missing = false;
+      std::string error;
+      if (run_python(runtime, s_.model, samples_, all, &r, &missing, &error)) return r;
+      if (s_.reference != "auto") throw Failure(runtime + ": " + error);
+      notes_.push_back(runtime + (missing ? " is not installed (" : " cannot run the model (") + error + "); compared with Mote's own unoptimised evaluation");
+      fallen_back_ = true;
+    }
+    return run_mote(source_, driver::reference_options(options_), samples_, all);
+  }
+
+  void compare() {
+    const Method& m = open_.table().methods[0];
+    if (reference_.output_count != m.output_count)
+      throw Failure(s_.file + ": expected " + std::to_string(reference_.output_count) + " outputs, as the reference has, found " +
+                    std::to_string(m.output_count));
+    for (uint32_t i = 0; i < m.output_count; ++i) {
+      OutputResult r;
+      r.name = open_.table().string(open_.table().ios[m.first_output + i].name);
+      for (size_t k = 0; k < samples_.size(); ++k) {
+        const Array& expected = expected_output(k, i, r.name);
+        const driver::Difference d = driver::difference(found_[k][i], expected);
+        r.same_type &= d.same_type;
+        const bool agreed = agrees(found_[k][i], expected, judgement_);
+        r.passed &= agreed;
+        if (!agreed && failing_ == kNone) failing_ = k;
+        if (!d.same_type) continue;
+        r.largest_error = std::max(r.largest_error, d.largest_error);
+        r.largest_expected = std::max(r.largest_expected, d.largest_expected);
+        r.mean_error += d.mean_error / static_cast<double>(samples_.size());
+        r.top1 += d.top1 / static_cast<double>(samples_.size());
+        r.sqnr_db = std::min(r.sqnr_db, d.sqnr_db);
+      }
+      results_.push_back(r);
+    }
+  }
+
+  // By name where the reference has it, otherwise by place: names of signatures and tensors differ.
+  const Array& expected_output(size_t sample, size_t i, const std::string& name) const {
+    const std::vector<NamedArray>& values = reference_.values[sample];
+    for (size_t k = 0; k < reference_.output_count; ++k)
+      if (values[k].name == name) return values[k].array;
+    return values[i].array;
+  }
+
+  void locate() {
+    samples_ = {samples_[failing_]};
+    std::map<std::string, std::string> nodes;
+    try {
+      const ReferenceResult found = run_mote(source_, options_, samples_, true, &nodes);
+      const ReferenceResult expected = run_reference(true);
+      first_ = first_difference(found.values[0], expected.values[0], nodes, judgement_);
+    } catch (const Failure& f) {
+      notes_.push_back(std::string("the first difference cannot be found: ") + f.what());
+    }
+  }
+
+  void print_text(bool passed) const {
+    TextTable table({"output", "largest error", "of", "mean error", "SQNR dB", "top-1", "result"});
+    for (const OutputResult& r : results_)
+      table.add({r.name, real(r.largest_error), real(r.largest_expected), real(r.mean_error), decibels(r.sqnr_db), real(100 * r.top1) + " %",
+                 r.passed ? "ok" : r.same_type ? "WRONG" : "WRONG SHAPE"});
+    std::printf("%s against %s, %zu inputs\n%s", s_.file.c_str(), reference_.runtime.c_str(), found_.size(), table.text().c_str());
+    for (const std::string& note : notes_) std::fprintf(stderr, "mote: note: %s\n", note.c_str());
+    if (passed) return;
+    if (first_.found)
+      std::printf("first difference, after %zu values that agree: '%s' from %s: largest error %s of %s, SQNR %s dB\n", first_.compared - 1,
+                  first_.value.c_str(), first_.node.c_str(), real(first_.difference.largest_error).c_str(),
+                  real(first_.difference.largest_expected).c_str(), decibels(first_.difference.sqnr_db).c_str());
+    else
+      std::printf("none of %zu intermediate values differs by itself\n", first_.compared);
+  }
+
+  static Json finite(double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); }
+
+  void print_results(bool passed) const {
+    Json outputs = Json::array();
+    for (const OutputResult& r : results_)
+      outputs.push_back({{"name", r.name},
+                         {"same_type", r.same_type},
+                         {"largest_error", r.largest_error},
+                         {"largest_expected", r.largest_expected},
+                         {"mean_error", r.mean_error},
+                         {"sqnr_db", finite(r.sqnr_db)},
+                         {"top1", r.top1},
+                         {"passed", r.passed}});
+    Json j = {{"model", s_.model},       {"file", s_.file},       {"reference", reference_.runtime}, {"samples", found_.size()},
+              {"tolerance", judgement_.tolerance}, {"passed", passed}, {"outputs", outputs},     {"notes", notes_}};
+    if (first_.found)
+      j["first_difference"] = {{"value", first_.value},
+                               {"node", first_.node},
+                               {"largest_error", first_.difference.largest_error},
+                               {"largest_expected", first_.difference.largest_expected},
+                               {"sqnr_db", finite(first_.difference.sqnr_db)}};
+    print_json(j);
+  }
+
+  static constexpr size_t kNone = ~size_t{0};
+
+  const ValidateSettings& s_;
+  const frontends::Source source_;
+  OpenProgram open_;
+  const driver::CompileOptions options_;
+  std::vector<Sample> samples_;
+  std::vector<std::vector<Array>> found_;  // outputs of the program for each sample
+  ReferenceResult reference_;
+  Judgement judgement_;
+  std::vector<OutputResult> results_;
+  size_t failing_ = kNone;
+  bool fallen_back_ = false;
+  FirstDifference first_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+void add_validate(CLI::App& app, Context& context) {
+  auto s = std::make_shared<ValidateSettings>();
+  CLI::App* c = app.add_subcommand("validate", "Compare a program with a reference for the model it was compiled from");
+  c->add_option("MODEL", s->model, "model (.onnx, .tflite)")->required();
+  c->add_option("FILE", s->file, "program (.mote)")->required();
+  c->add_option("--input,-i", s->inputs, "an input, NAME=FILE.npy; once for each (default: made up)")->allow_extra_args(false);
+  c->add_option("--samples", s->samples, "made-up inputs to try (default 3)")->check(CLI::Range(1, 10000));
+  c->add_option("--reference", s->reference, "auto, onnxruntime, litert (through python3 or $MOTE_PYTHON) or mote (unoptimised)")
+      ->check(CLI::IsMember({"auto", "onnxruntime", "litert", "mote"}));
+  c->add_option("--tolerance", s->tolerance, "largest error allowed, relative to the largest expected value (default 1e-4)")
+      ->check(CLI::NonNegativeNumber);
+  c->add_option("--sqnr", s->sqnr_db, "or signal to error ratio that is good enough, dB (default 30 for quantized ONNX models)")
+      ->check(CLI::NonNegativeNumber);
+  c->add_option("--weights", s->weights, "file with the program's external weights");
+  c->add_flag("--json", s->json, "print JSON (docs/json.md)");
+  c->callback([s, &context] {
+    context.json = s->json;
+    context.exit_code = Validation(*s).run();
+  });
+}
+
+}  // namespace mote::tools
