@@ -129,7 +129,9 @@ TEST(Format, WeightsMayLiveInASecondFile) {
   const emit::FileBytes file = finish(b);
   Program program;
   EXPECT_EQ(Program::open({file.span(), 0, {}}, emit::builtin_registry(), &program).why(), Why::kSegmentMissing);
-  const ConstBytes parts[] = {{b.external_bytes().data(), b.external_bytes().size()}};
+  emit::FileBytes weights = emit::FileBytes::of_size(b.external_bytes().size());  // a vector may be less aligned
+  std::memcpy(weights.data(), b.external_bytes().data(), weights.size);
+  const ConstBytes parts[] = {weights.span()};
   EXPECT_TRUE(Program::open({file.span(), 0, parts}, emit::builtin_registry(), &program).ok());
   EXPECT_TRUE(check_digests(program, nullptr).ok());
 }

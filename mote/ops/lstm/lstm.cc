@@ -39,7 +39,9 @@ struct Cell {
       if (limit > 0) now = now < -limit ? -limit : now > limit ? limit : now;
       const C out = gate(a, 3 * d, gates[n + j] + peephole(d, 1, j) * now);
       state[j] = now;
-      gates[j] = out * gate(a, 3 * d + 2, now);  // the input gate of unit j is used up: its place takes the unit's output
+      const int last = 3 * d + 2;
+      const C shown = a.clip_gates_only != 0 ? gate_activation(a.activations[last], a.alpha[last], a.beta[last], now) : gate(a, last, now);
+      gates[j] = out * shown;  // the input gate of unit j is used up: its place takes the unit's output
     }
     for (int32_t o = 0; o < s.out; ++o) h[o] = c.has_input(8) ? project(d, o) : gates[o];
   }

@@ -14,6 +14,7 @@ struct Attrs {
   int32_t activations[8] = {5, 6, 6, 5, 6, 6};
   float alpha[8] = {};
   float beta[8] = {};
+  int32_t clip_gates_only = 0;
 };
 using Types = FloatTypes;
 Scratch scratch(const OpContext& c) noexcept;
@@ -34,11 +35,14 @@ inline constexpr auto kAttrs = std::make_tuple(
     attr("cell_clip", &Attrs::cell_clip, "bounds the cell state itself to [-cell_clip, cell_clip]; 0: not"),
     attr("activations", &Attrs::activations,
          "of the gates, of the cell's input, of the output; kinds as in rnn; the second direction's follow"),
-    attr("alpha", &Attrs::alpha, "first parameter of each activation"), attr("beta", &Attrs::beta, "second parameter of each activation"));
+    attr("alpha", &Attrs::alpha, "first parameter of each activation"), attr("beta", &Attrs::beta, "second parameter of each activation"),
+    attr("clip_gates_only", &Attrs::clip_gates_only,
+         "1: clip does not bound the cell state that enters the last activation (ONNX Runtime)"));
 
 // Beside what recurrent.h says: c0 (D, B, H), peephole (D, 3*H) in the order iof, projection (D, O, H): h = projection * h.
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(require_range(c, a.input_forget, 0, 1));
+  MOTE_TRY(require_range(c, a.clip_gates_only, 0, 1));
   if (!(a.cell_clip >= 0)) return c.reject(Why::kAttribute, 0, -1);
   if (c.has(8)) MOTE_TRY(require_rank(c, 8, 3));
   RecurrentShape s;

@@ -40,7 +40,7 @@ Expected oracle(const Attrs& a, const std::vector<Array>& in) {
           const double f = a.input_forget ? 1 - i : sigmoid(clip(g[2 * n + j] + peep(2, j) * c[j]));
           c[j] = f * c[j] + i * std::tanh(clip(g[3 * n + j]));
           if (a.cell_clip > 0) c[j] = std::fmin(std::fmax(c[j], -a.cell_clip), a.cell_clip);
-          m[j] = sigmoid(clip(g[n + j] + peep(1, j) * c[j])) * std::tanh(clip(c[j]));
+          m[j] = sigmoid(clip(g[n + j] + peep(1, j) * c[j])) * std::tanh(a.clip_gates_only ? c[j] : clip(c[j]));
         }
         for (int o = 0; o < out; ++o) {
           h[o] = in[8].present() ? 0 : m[o];
@@ -73,11 +73,12 @@ TEST(OpLstm, EveryTypeDirectionAndOption) {
   using namespace lstm_case;
   for (DType type : types_of(ops::lstm::Types{})) {
     SCOPED_TRACE(dtype_name(type));
-    for (int variant = 0; variant < 6; ++variant) {
+    for (int variant = 0; variant < 7; ++variant) {
       Attrs a;
       a.direction = variant % 3;
       a.input_forget = variant == 4;
-      a.clip = variant == 3 ? 0.5f : 0;
+      a.clip = variant == 3 || variant == 6 ? 0.5f : 0;
+      a.clip_gates_only = variant == 6;
       a.cell_clip = variant == 5 ? 0.25f : 0;
       std::vector<Array> in = operands(type, a.direction == 2 ? 2 : 1, variant >= 4 ? 2 : 5);
       if (variant == 1) in[3] = in[4] = in[5] = in[6] = in[7] = Array::none();
@@ -174,7 +175,7 @@ TEST(OpLstm, RefusesWhatDoesNotFit) {
   EXPECT_EQ(with(7, Array(DType::f32, {1, 20})), Why::kDimMismatch);
   EXPECT_EQ(with(8, Array(DType::f32, {1, 2, 4})), Why::kDimMismatch);
   EXPECT_EQ(with(8, Array(DType::f32, {2, 4})), Why::kRank);
-  for (int field = 0; field < 7; ++field) {
+  for (int field = 0; field < 8; ++field) {
     Attrs a;
     if (field == 0) a.direction = 3;
     if (field == 1) a.layout = 2;
@@ -183,6 +184,7 @@ TEST(OpLstm, RefusesWhatDoesNotFit) {
     if (field == 4) a.input_forget = 2;
     if (field == 5) a.activations[2] = 15;
     if (field == 6) a.hidden = 4;
+    if (field == 7) a.clip_gates_only = 2;
     EXPECT_EQ(why(a, lstm_case::operands(DType::f32, 1, 2)), field == 6 ? Why::kDimMismatch : Why::kAttribute) << field;
   }
 }

@@ -280,12 +280,10 @@ TEST(OpQConv, ResidualIsAddedAsQAddDoes) {
       expect_oracle(found.outputs[0], [&](const Shape& i) { return wanted.outputs[0].at(i); });
     }
   }
-  ops::q_conv::Attrs a;
+  const auto why = [](const std::vector<Array>& in) { return run(OpId::q_conv, ops::q_conv::Attrs{}, in).status.why(); };
   const Array x = full_range(DType::s8, {1, 2, 2, 3}, 1), w = full_range(DType::s8, {4, 1, 1, 3}, 2), none = Array::none();
-  EXPECT_EQ(refusal(OpId::q_conv, a, {x, w, none, real_vector({1}), none, none, none, none, full_range(DType::s8, {1, 2, 2, 3}, 1)}),
-            Why::kDimMismatch);
-  EXPECT_EQ(refusal(OpId::q_conv, a, {x, w, none, real_vector({1}), none, none, none, none, full_range(DType::u8, {1, 2, 2, 4}, 1)}),
-            Why::kDTypeMismatch);
+  EXPECT_EQ(why({x, w, none, real_vector({1}), none, none, none, none, full_range(DType::s8, {1, 2, 2, 3}, 1)}), Why::kDimMismatch);
+  EXPECT_EQ(why({x, w, none, real_vector({1}), none, none, none, none, full_range(DType::u8, {1, 2, 2, 4}, 1)}), Why::kDTypeMismatch);
 }
 
 }  // namespace mote::optest
