@@ -13,6 +13,12 @@ namespace mote::ir {
 std::vector<Value*> NodeBuilder::add(uint16_t op, const void* attrs, size_t attrs_bytes, const std::vector<Value*>& inputs,
                                      size_t outputs) {
   if (!ok()) return {};
+  // A small file must not ask for endless work.
+  constexpr size_t kMaxValues = 1u << 23;
+  if (graph_.values().size() > kMaxValues) {
+    fail("the model becomes more than " + std::to_string(kMaxValues) + " values");
+    return {};
+  }
   const OpDoc* doc = find_op_doc(op);
   if (attrs_bytes == 0 && doc != nullptr) {
     attrs = doc->default_attrs.data();

@@ -106,6 +106,13 @@ std::string refusal(const Node& node, const std::vector<Operand>& inputs, const 
   return text + "): " + why_text(d.status.why()) + expectation(d);
 }
 
+// As the program verifier has it: the inputs an operator cannot do without are there.
+bool lacks_input(const OpDef& def, const std::vector<Operand>& inputs) {
+  for (size_t i = 0; i < inputs.size() && i < def.min_in; ++i)
+    if (!inputs[i].present) return true;
+  return false;
+}
+
 bool wrong_operands(const Node& node, const OpDef& def, size_t inputs, size_t outputs) {
   const bool few = inputs < def.min_in || outputs < def.min_out;
   const bool many = (def.max_in != kVariadic && inputs > def.max_in) || (def.max_out != kVariadic && outputs > def.max_out);
@@ -136,6 +143,11 @@ bool ask_types(const Node& node, const std::vector<Operand>& inputs, std::vector
   }
   if (wrong_operands(node, *def, inputs.size(), node.outputs.size())) {
     d.status = {Status::kShape, Why::kInputCount};
+    *error = refusal(node, inputs, d);
+    return false;
+  }
+  if (lacks_input(*def, inputs)) {
+    d.status = {Status::kShape, Why::kInputMissing};
     *error = refusal(node, inputs, d);
     return false;
   }

@@ -45,7 +45,8 @@ int32_t natural_bound(const Node& node, const std::vector<Operand>& inputs, int 
   if (node.op >= static_cast<uint16_t>(OpId::reduce_sum) && node.op <= static_cast<uint16_t>(OpId::reduce_var)) {
     // Without the reduced axes, what is left moves to the front.
     const size_t gone = x.size() - static_cast<size_t>(rank);
-    return axis + gone < x.size() ? *std::max_element(x.begin() + static_cast<long>(axis), x.begin() + static_cast<long>(axis + gone + 1)) : -1;
+    return axis + gone < x.size() ? *std::max_element(x.begin() + static_cast<long>(axis), x.begin() + static_cast<long>(axis + gone + 1))
+                                  : -1;
   }
   return -1;
 }
@@ -76,17 +77,19 @@ bool bound_sizes(const Node& node, const std::vector<Operand>& inputs, size_t sa
     TensorType& t = r->types[o];
     const Value* v = node.outputs[o];
     if (v == nullptr) continue;
-    const bool use_declared = v->declared.has_value() && v->declared->dims.size() == t.rank;
+    // A declaration without element type is bounds alone, for the axes it has.
+    const bool use_declared = v->declared.has_value() && (v->declared->dims.size() == t.rank || v->declared->dtype == DType::kNone);
     for (int i = 0; i < t.rank; ++i) {
       if (t.dims[i] != kDimUnknown) continue;
       r->unknown[o] = static_cast<uint8_t>(r->unknown[o] | 1u << i);
       const size_t axis = static_cast<size_t>(i);
-      const int32_t declared = use_declared ? v->declared->dims[axis] : kDimUnknown;
+      const int32_t declared = use_declared && axis < v->declared->dims.size() ? v->declared->dims[axis] : kDimUnknown;
       const bool exact = declared >= 0 && (v->declared->dynamic >> i & 1) == 0;
       const int32_t natural = natural_bound(node, inputs, t.rank, axis);
       const int32_t bound = declared >= 0 ? declared : natural;
       if (bound < 0) {
-        *error = "dimension " + std::to_string(i) + " of '" + v->name + "' depends on data and nothing bounds it";
+        *error = "dimension " + std::to_string(i) + " of " + (v->name.empty() ? "the result" : "'" + v->name + "'") +
+                 " depends on data and nothing bounds it";
         return false;
       }
       t.dims[i] = sample == 0 || exact ? bound : std::min(bound, 1);
@@ -139,17 +142,21 @@ bool infer_operator(Node& node, std::string* error) {
   const size_t count = node.inputs.empty() && node.block == nullptr ? 1 : node.block->graph->sample_count();
   std::vector<Outcome> samples(count);
   if (!infer_sample(node, 0, &samples[0], error)) return false;
+  std::vector<size_t> refused;
   for (size_t s = 1; s < count; ++s) {
     std::string ignored;
-    const bool fine = infer_sample(node, s, &samples[s], &ignored);
-    bool same_ranks = fine;
-    for (size_t o = 0; fine && o < samples[0].types.size(); ++o) same_ranks &= samples[s].types[o].rank == samples[0].types[o].rank;
-    if (same_ranks) continue;
-    // The operator refuses the small sizes (they were guesses): take the large ones and call everything open.
+    bool fine = infer_sample(node, s, &samples[s], &ignored);
+    for (size_t o = 0; fine && o < samples[0].types.size(); ++o) fine = samples[s].types[o].rank == samples[0].types[o].rank;
+    if (!fine) refused.push_back(s);
+  }
+  // The operator refuses some of the smaller sizes (a window larger than its input, or a guess that cannot be): large ones stand in for
+  // them, and when no smaller size is left to compare with, every size is called open.
+  for (size_t s : refused) {
     samples[s] = samples[0];
     for (size_t o = 0; o < samples[s].types.size(); ++o) {
       samples[s].data[o] = Bytes{};
-      if (any_dynamic_input(node)) samples[s].unknown[o] = static_cast<uint8_t>((1u << samples[s].types[o].rank) - 1);
+      if (refused.size() + 1 == count && any_dynamic_input(node))
+        samples[s].unknown[o] = static_cast<uint8_t>((1u << samples[s].types[o].rank) - 1);
     }
   }
   for (size_t o = 0; o < node.outputs.size(); ++o)

@@ -104,11 +104,13 @@ class Parser : private TextReader {
     }
   }
   void unhex(const std::string& s, std::vector<uint8_t>& bytes) {
-    if (ok() && s.size() != bytes.size() * 2) fail("expected " + std::to_string(bytes.size()) + " bytes, found " + std::to_string(s.size() / 2));
+    if (ok() && s.size() != bytes.size() * 2)
+      fail("expected " + std::to_string(bytes.size()) + " bytes, found " + std::to_string(s.size() / 2));
     for (size_t i = 0; ok() && i < bytes.size(); ++i) {
+      const std::string pair = s.substr(i * 2, 2);
       char* e = nullptr;
-      bytes[i] = static_cast<uint8_t>(std::strtoul(s.substr(i * 2, 2).c_str(), &e, 16));
-      if (*e != 0) fail("no hexadecimal digit in '" + s.substr(i * 2, 2) + "'");
+      bytes[i] = static_cast<uint8_t>(std::strtoul(pair.c_str(), &e, 16));
+      if (e != pair.c_str() + 2) fail("no hexadecimal digits in '" + pair + "'");
     }
   }
 
@@ -171,7 +173,8 @@ class Parser : private TextReader {
     s.name = string();
     const std::string range = number();
     const size_t dots = range.find("..");
-    const bool good = dots != std::string::npos && element_from_text(DType::s32, range.substr(0, dots), reinterpret_cast<uint8_t*>(&s.min)) &&
+    const bool good = dots != std::string::npos &&
+                      element_from_text(DType::s32, range.substr(0, dots), reinterpret_cast<uint8_t*>(&s.min)) &&
                       element_from_text(DType::s32, range.substr(dots + 2), reinterpret_cast<uint8_t*>(&s.max));
     if (!good || s.min < 0 || s.min > s.max) fail("expected MIN..MAX, found '" + range + "'");
     graph_.symbols.push_back(s);

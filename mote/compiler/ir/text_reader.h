@@ -14,11 +14,11 @@ class TextReader {
   bool fail(const std::string& why);  // false
   std::string error_text() const;     // "line 3: ..."
 
-  bool end();                 // nothing is left
-  char peek();                // the next character; 0 at the end
-  bool accept(char c);        // takes it when it comes next
-  bool expect(char c);        // fails when it does not
-  std::string peek_word();    // letters and digits as is_word() has them; may be empty
+  bool end();               // nothing is left
+  char peek();              // the next character; 0 at the end
+  bool accept(char c);      // takes it when it comes next
+  bool expect(char c);      // fails when it does not
+  std::string peek_word();  // letters and digits as is_word() has them; may be empty
   std::string word();
   bool accept_word(const char* w);
   std::string word_or_char();  // what comes next, for messages

@@ -58,7 +58,9 @@ bool store_float(const std::string& text, uint8_t* p) {
 
 }  // namespace
 
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c != 0 && std::strchr("_./-~", c) != nullptr); }
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c != 0 && std::strchr("_./-~", c) != nullptr);
+}
 
 std::string quoted(const std::string& s) {
   std::string out = "\"";

@@ -34,7 +34,8 @@ class Verifier {
       known_.insert(v.get());
       const bool stored = v->is_constant() || (v->kind == ValueKind::kState && v->data.present());
       if (stored && v->data.size != stored_bytes(*v))
-        return fail("constant or state " + text(*v) + " needs " + std::to_string(stored_bytes(*v)) + " bytes, has " + std::to_string(v->data.size));
+        return fail("constant or state " + text(*v) + " needs " + std::to_string(stored_bytes(*v)) + " bytes, has " +
+                    std::to_string(v->data.size));
       if ((stored || v->kind == ValueKind::kState) && !v->type.is_static()) return fail(text(*v) + " is stored and has a dynamic size");
       if (!v->is_constant() && v->layout != Layout::kPlain) return fail(text(*v) + " is packed and no constant");
     }
@@ -50,7 +51,8 @@ class Verifier {
 
   bool methods() {
     for (const Method& m : graph_.methods) {
-      if (m.block == nullptr || m.block->owner != nullptr || m.block->graph != &graph_) return fail("method " + m.name + " has no block of its own");
+      if (m.block == nullptr || m.block->owner != nullptr || m.block->graph != &graph_)
+        return fail("method " + m.name + " has no block of its own");
       if (m.input_names.size() != m.block->arguments.size()) return fail("method " + m.name + " needs a name for each input");
       if (m.output_names.size() != m.block->results.size()) return fail("method " + m.name + " needs a name for each output");
       for (const Value* v : m.block->arguments)
@@ -76,7 +78,8 @@ class Verifier {
       if (!node(n)) return false;
       for (const Value* v : n.outputs) {
         if (v == nullptr) continue;
-        if (known_.count(v) == 0 || v->kind != ValueKind::kResult || v->producer != &n || !define(v)) return fail(n, "an output has another producer");
+        if (known_.count(v) == 0 || v->kind != ValueKind::kResult || v->producer != &n || !define(v))
+          return fail(n, "an output has another producer");
       }
     }
     for (const Value* v : b.results) {
@@ -116,9 +119,11 @@ class Verifier {
     if (doc == nullptr) return fail(n, "unknown operator " + std::to_string(n.op));
     if (n.attrs.size() > doc->attrs_size) return fail(n, "attributes have " + std::to_string(n.attrs.size()) + " bytes");
     if (in < doc->info.min_in_ || (doc->info.max_in_ != kVariadic && in > doc->info.max_in_)) return fail(n, "wrong number of inputs");
-    if (out < doc->info.min_out_ || (doc->info.max_out_ != kVariadic && out > doc->info.max_out_)) return fail(n, "wrong number of outputs");
+    if (out < doc->info.min_out_ || (doc->info.max_out_ != kVariadic && out > doc->info.max_out_))
+      return fail(n, "wrong number of outputs");
     for (size_t i = 0; i < out; ++i)
-      if (n.outputs[i] == nullptr && (doc->info.optional_out_ & operand_bit(static_cast<uint32_t>(i))) == 0) return fail(n, "an output is missing");
+      if (n.outputs[i] == nullptr && (doc->info.optional_out_ & operand_bit(static_cast<uint32_t>(i))) == 0)
+        return fail(n, "an output is missing");
     return true;
   }
 
@@ -134,7 +139,8 @@ class Verifier {
     const Block& b = *n.blocks[0];
     const size_t carried = n.inputs.size() - 2;
     if (b.arguments.size() != n.inputs.size()) return fail(n, "the block's arguments are trip, condition and what is carried");
-    if (b.results.size() != n.outputs.size() + 1 || n.outputs.size() < carried) return fail(n, "the block gives condition, carried and scanned values");
+    if (b.results.size() != n.outputs.size() + 1 || n.outputs.size() < carried)
+      return fail(n, "the block gives condition, carried and scanned values");
     if (b.arguments[0]->type.dtype != DType::s64 || b.arguments[1]->type.dtype != DType::boolean)
       return fail(n, "the block's first arguments are an s64 and a bool");
     for (size_t i = 0; i < carried; ++i) {
@@ -174,7 +180,8 @@ class Verifier {
       const auto& met = users_[v.get()];
       size_t count = 0;
       for (const auto& [node, times] : met) count += times;
-      if (v->users.size() != count) return fail(text(*v) + " lists " + std::to_string(v->users.size()) + " users, has " + std::to_string(count));
+      if (v->users.size() != count)
+        return fail(text(*v) + " lists " + std::to_string(v->users.size()) + " users, has " + std::to_string(count));
       std::unordered_map<const Node*, size_t> listed;
       for (const Node* u : v->users) ++listed[u];
       if (listed != met) return fail(text(*v) + " lists a user that does not use it");
