@@ -12,7 +12,7 @@
 namespace mote::passes {
 namespace {
 
-constexpr double kHalfRoot = 0.70710678118654752440;  // 1 / sqrt(2)
+constexpr double kHalfRoot = 0.70710678118654752440;   // 1 / sqrt(2)
 constexpr double kTanhScale = 0.79788456080286535588;  // sqrt(2 / pi)
 
 // 0.044715 x^3 + x, times sqrt(2 / pi): the argument of the tanh form.

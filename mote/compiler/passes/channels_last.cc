@@ -162,7 +162,10 @@ class Layouts {
         const Dims& wanted = it->second.how.inputs[i];
         if (v == nullptr || wanted.empty() || other_.count(v) != 0) continue;
         const bool same_rank = v->type.rank() == static_cast<int>(wanted.size());
-        cut.add_edge(it->second.place, MinCut::kSink, same_rank ? cost(*v, wanted) : v->is_constant() ? 0 : 1 + static_cast<int64_t>(v->type.byte_size()));
+        cut.add_edge(it->second.place, MinCut::kSink,
+                     same_rank          ? cost(*v, wanted)
+                     : v->is_constant() ? 0
+                                        : 1 + static_cast<int64_t>(v->type.byte_size()));
       }
     }
     const std::vector<bool> side = cut.source_side();
@@ -217,7 +220,8 @@ class Layouts {
     for (const auto& held : block_.nodes) order.push_back(held.get());
     for (Node* n : order) {
       if (taken(n) && !build(*n)) choices_[n].taken = false;
-      if (ends_.count(n) != 0 && !taken(n->inputs[0]->producer)) made_.emplace(std::make_pair(n->inputs[0], other_[n->inputs[0]]), n->outputs[0]);
+      if (ends_.count(n) != 0 && !taken(n->inputs[0]->producer))
+        made_.emplace(std::make_pair(n->inputs[0], other_[n->inputs[0]]), n->outputs[0]);
     }
     // Backwards, so that what used a value in its old form has gone when its turn comes.
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
@@ -288,7 +292,7 @@ class Layouts {
   Block& block_;
   std::unordered_map<const Value*, Dims> other_;
   std::unordered_map<const Node*, Choice> choices_;
-  std::vector<Node*> sources_;           // transposes whose input is the other form of their result
+  std::vector<Node*> sources_;            // transposes whose input is the other form of their result
   std::unordered_set<const Node*> ends_;  // transposes that give the other form of their input
   std::map<std::pair<const Value*, Dims>, Value*> made_;
 };

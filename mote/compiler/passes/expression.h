@@ -11,8 +11,8 @@ struct Product {
   double c = 1;
   std::vector<Value*> factors;
 
-  bool is(double wanted) const;                       // c, within rounding
-  bool has(double wanted, const Value* only) const;   // c * only
+  bool is(double wanted) const;                      // c, within rounding
+  bool has(double wanted, const Value* only) const;  // c * only
   // The factor beside x when there are exactly these two; null otherwise.
   Value* beside(const Value* x) const;
 };

@@ -1,7 +1,7 @@
 // Constant folding with the portable kernels; static shapes and what is computed from them become constants.
 
 #include <algorithm>
-#include <cstring>
+#include <unordered_set>
 
 #include "mote/compiler/ir/infer.h"
 #include "mote/compiler/passes/rewrite.h"
@@ -41,9 +41,8 @@ bool grows(const Node& n, bool late) {
 }
 
 bool all_constant(const Node& n) {
-  return std::all_of(n.inputs.begin(), n.inputs.end(), [](const Value* v) {
-    return v == nullptr || (v->is_constant() && v->layout == Layout::kPlain);
-  });
+  return std::all_of(n.inputs.begin(), n.inputs.end(),
+                     [](const Value* v) { return v == nullptr || (v->is_constant() && v->layout == Layout::kPlain); });
 }
 
 bool replace_by_constants(Graph& graph, Node& n, const std::vector<ir::Bytes>& data) {
@@ -62,40 +61,62 @@ bool replace_by_constants(Graph& graph, Node& n, const std::vector<ir::Bytes>& d
   return true;
 }
 
-// Elements that are only moved from a shape, or from constants, are what they are for every size of the open dimensions; computed ones
-// may only seem so for the sizes that were looked at.
-bool only_moved(const Value* v, int depth) {
-  if (v->is_constant()) return true;
-  const Node* n = v->producer;
-  if (n == nullptr || depth == 0) return false;
-  if (n->is(OpId::shape_of)) return true;
-  const bool moves = n->is(OpId::gather) || n->is(OpId::slice) || n->is(OpId::reshape) || n->is(OpId::concat) || n->is(OpId::cast) ||
-                     n->is(OpId::copy) || n->is(OpId::split) || n->is(OpId::expand);
-  return moves && std::all_of(n->inputs.begin(), n->inputs.end(), [&](const Value* i) { return i == nullptr || only_moved(i, depth - 1); });
-}
+class Folder {
+ public:
+  Folder(Graph& graph, const PassOptions& options, bool late) : graph_(graph), budget_(options.fold_budget), late_(late) {}
 
-bool fold_node(Graph& graph, Node& n, bool late) {
-  if (!n.is_operator() || n.outputs.empty() || n.outputs[0] == nullptr) return false;
-  if (std::all_of(n.outputs.begin(), n.outputs.end(), [](const Value* v) { return v == nullptr || v->unused(); })) return false;
-  if (all_constant(n)) {
-    std::vector<ir::Bytes> data;
-    return !grows(n, late) && work_of(n) <= kMaxWork && ir::evaluate(n, &data) && replace_by_constants(graph, n, data);
+  bool run() {
+    const bool changed = each_node(graph_, [&](Node& n) { return fold(n); });
+    if (changed) refresh_types(graph_);
+    return changed;
   }
-  const Value* y = n.outputs[0];
-  const ir::Bytes* known = n.outputs.size() == 1 && y->type.dynamic == 0 ? ir::known_data(*y) : nullptr;
-  return known != nullptr && only_moved(y, 16) && replace_by_constants(graph, n, {*known});
-}
+
+ private:
+  bool fold(Node& n) {
+    if (!n.is_operator() || n.outputs.empty() || n.outputs[0] == nullptr) return false;
+    note_moves(n);
+    if (std::all_of(n.outputs.begin(), n.outputs.end(), [](const Value* v) { return v == nullptr || v->unused(); })) return false;
+    if (all_constant(n)) {
+      std::vector<ir::Bytes> data;
+      return !grows(n, late_) && affordable(n) && ir::evaluate(n, &data) && replace_by_constants(graph_, n, data);
+    }
+    const Value* y = n.outputs[0];
+    const ir::Bytes* known = n.outputs.size() == 1 && y->type.dynamic == 0 && moved_.count(y) != 0 ? ir::known_data(*y) : nullptr;
+    return known != nullptr && replace_by_constants(graph_, n, {*known});
+  }
+
+  bool affordable(const Node& n) {
+    int64_t work = work_of(n);
+    for (const Value* v : n.inputs)
+      if (v != nullptr) work += v->type.count();
+    if (work > kMaxWork && work_of(n) > kMaxWork) return false;
+    if (budget_ == nullptr) return true;
+    if (work > *budget_) return false;
+    *budget_ -= work;
+    return true;
+  }
+
+  // Elements that are only moved from a shape, or from constants, are what they are for every size of the open dimensions; computed ones
+  // may only seem so for the sizes that were looked at.
+  void note_moves(const Node& n) {
+    const bool moves = n.is(OpId::gather) || n.is(OpId::slice) || n.is(OpId::reshape) || n.is(OpId::concat) || n.is(OpId::cast) ||
+                       n.is(OpId::copy) || n.is(OpId::split) || n.is(OpId::expand);
+    const bool from_moved = moves && std::all_of(n.inputs.begin(), n.inputs.end(),
+                                                 [&](const Value* v) { return v == nullptr || v->is_constant() || moved_.count(v) != 0; });
+    if (!n.is(OpId::shape_of) && !from_moved) return;
+    for (const Value* v : n.outputs) moved_.insert(v);
+  }
+
+  Graph& graph_;
+  int64_t* budget_;
+  bool late_;
+  std::unordered_set<const Value*> moved_;
+};
 
 }  // namespace
 
-bool fold(Graph& graph, const PassOptions&) {
-  const bool changed = each_node(graph, [&](Node& n) { return fold_node(graph, n, false); });
-  return changed && (refresh_types(graph), true);
-}
+bool fold(Graph& graph, const PassOptions& options) { return Folder(graph, options, false).run(); }
 
-bool fold_late(Graph& graph, const PassOptions&) {
-  const bool changed = each_node(graph, [&](Node& n) { return fold_node(graph, n, true); });
-  return changed && (refresh_types(graph), true);
-}
+bool fold_late(Graph& graph, const PassOptions& options) { return Folder(graph, options, true).run(); }
 
 }  // namespace mote::passes

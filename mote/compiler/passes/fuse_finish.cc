@@ -83,7 +83,7 @@ bool activation(Graph& graph, Node& n, const PassOptions& options) {
   const std::optional<Activation> a = activation_node(n, options.exact);
   if (!a) return false;
   Node* linear = linear_for(n.inputs[0], n);
-  if (linear == nullptr || activation_of(*linear).kind != 0) return false;
+  if (linear == nullptr || activation_of(*linear).kind != 0 || linear->outputs[0]->type != n.outputs[0]->type) return false;
   set_activation(*linear, *a);
   linear->name = joined_name(linear->name, n.name);
   // The value is another one now: it has the name of what it became.

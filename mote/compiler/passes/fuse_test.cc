@@ -12,7 +12,8 @@ method "m"(%0 "x": f32[1,4,4,3]) -> ("y") {
   yield %2
 })";
   expect_pass({"fuse_batch_norm"}, before, R"(method "m"(%0 "x": f32[1,4,4,3]) -> ("y") {
-  %1: f32[1,4,4,2] = conv(%0, f32[2,1,1,3]{-0.249999687, -0.124999844, 0, 0.37499249, -0.874982476, -0.249994993}, f32[2]{0.874999523, -1.99997997}) "Conv_0+BatchNorm_1"
+  %1: f32[1,4,4,2] = conv(%0, f32[2,1,1,3]{-0.249999687, -0.124999844, 0, 0.37499249, -0.874982476, -0.249994993}, \
+    f32[2]{0.874999523, -1.99997997}) "Conv_0+BatchNorm_1"
   yield %1
 }
 )");
@@ -84,9 +85,9 @@ method "m"(%0 "x": f32[1,4,4,3]) -> ("y") {
 }
 
 TEST(FuseActivationTest, AllThatTheAttributeKnows) {
-  for (const char* op : {"relu(%1)", "clip(%1) {lo=-1, hi=0.5}", "leaky_relu(%1) {negative_slope=0.25}", "sigmoid(%1)", "tanh(%1)", "silu(%1)",
-                         "hard_swish(%1)", "gelu(%1)", "gelu(%1) {approximate=1}", "hard_sigmoid(%1) {alpha=0.25, beta=0.375}", "elu(%1) {alpha=2}",
-                         "softplus(%1)", "mish(%1)"}) {
+  for (const char* op : {"relu(%1)", "clip(%1) {lo=-1, hi=0.5}", "leaky_relu(%1) {negative_slope=0.25}", "sigmoid(%1)", "tanh(%1)",
+                         "silu(%1)", "hard_swish(%1)", "gelu(%1)", "gelu(%1) {approximate=1}", "hard_sigmoid(%1) {alpha=0.25, beta=0.375}",
+                         "elu(%1) {alpha=2}", "softplus(%1)", "mish(%1)"}) {
     const std::string text = run_all(std::string(R"(
 constant @w: f32[16,16] = seed 1
 method "m"(%0 "x": f32[4,16]) -> ("y") {
@@ -135,6 +136,51 @@ method "m"(%0 "x": f32[1,5,5,3], %1 "q": s8[1,5,5,3]) -> ("a", "b", "c", "d", "e
   %9: f32[1,5,5,3] = relu(%0)
   %10: f32[1,6,5,3] = max_pool(%9) {kernel=[2,3], pads_begin=[1,2], pads_end=[1]} "Pad2+Max2"
   yield %3, %5, %6, %7, %8, %10
+}
+)");
+}
+
+TEST(LiftElementsTest, WhatFollowsASqueezedProductJoinsIt) {
+  expect_pass({"lift_elements", "fuse_bias", "lift_elements", "fuse_activation"},
+              R"(
+constant @w: f32[3,2,1,4] = seed 1
+method "m"(%0 "x": f32[1,6,1,4]) -> ("y") {
+  %1 = conv(%0, @w) "Conv"
+  %2 = reshape(%1) {dims=[1,5,3], rank=3} "Squeeze"
+  %3 = add(%2, f32[1,1,3]{1,2,3}) "Add"
+  %4 = gelu(%3) "Gelu"
+  yield %4
+})",
+              R"(method "m"(%0 "x": f32[1,6,1,4]) -> ("y") {
+  %1: f32[1,5,1,3] = conv(%0, @w, f32[3]{1, 2, 3}) {activation=9} "Conv+Add+Gelu"
+  %2: f32[1,5,3] = reshape(%1) {dims=[1,5,3], rank=3} "Squeeze"
+  yield %2
+}
+)");
+}
+
+TEST(FuseInputAffineTest, NumbersInFrontGoIntoTheWeights) {
+  expect_pass({"fuse_input_affine", "fuse_input_affine"},
+              R"(
+constant @w: f32[2,2,2,4] = seed 1
+constant @v: f32[2,2,2,2] = seed 2
+constant @m: f32[9,9] = seed 3
+method "m"(%0 "x": f32[1,6,6,4], %1 "z": f32[2,9]) -> ("y", "p") {
+  %2 = mul(f32[1]{2}, %0) "Mul"
+  %3 = add(%2, f32[]{0.5}) "Add"
+  %4 = conv(%3, @w) "Conv"
+  %5 = sub(%4, f32[]{1}) "Sub"
+  %6 = conv(%5, @v) {pads_begin=[1]} "Padded"
+  %7 = sub(%1, f32[]{1}) "Centre"
+  %8 = matmul(%7, @m) "M"
+  yield %6, %8
+})",
+              R"(method "m"(%0 "x": f32[1,6,6,4], %1 "z": f32[2,9]) -> ("y", "p") {
+  %2: f32[1,5,5,2] = conv(%0, @w, f32[2]{-0.53125, -0.90625}) "Mul+Add+Conv"
+  %3: f32[1,5,5,2] = sub(%2, f32[]{1}) "Sub"
+  %4: f32[1,5,4,2] = conv(%3, @v) {pads_begin=[1]} "Padded"
+  %5: f32[2,9] = matmul(%1, @m, @_2) "Centre+M"
+  yield %4, %5
 }
 )");
 }

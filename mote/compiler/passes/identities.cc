@@ -39,8 +39,8 @@ bool twice(Graph& graph, Node& n) {
     const Node* first = made_by(n.inputs[0], static_cast<OpId>(n.op));
     return first != nullptr && replace(graph, &n, first->inputs[0]);
   }
-  const bool stays = n.is(OpId::relu) || n.is(OpId::abs) || n.is(OpId::sign) || n.is(OpId::ceil) || n.is(OpId::floor) || n.is(OpId::round) ||
-                     n.is(OpId::trunc);
+  const bool stays = n.is(OpId::relu) || n.is(OpId::abs) || n.is(OpId::sign) || n.is(OpId::ceil) || n.is(OpId::floor) ||
+                     n.is(OpId::round) || n.is(OpId::trunc);
   return stays && made_by(n.inputs[0], static_cast<OpId>(n.op)) != nullptr && replace(graph, &n, n.inputs[0]);
 }
 
@@ -72,6 +72,7 @@ bool clips(Graph& graph, Node& n) {
   const std::optional<Bounds> own = bounds_of(n);
   if (!own || !is_float(*n.inputs[0])) return false;
   Value* x = n.inputs[0];
+  if (std::isinf(own->lo) && own->lo < 0 && std::isinf(own->hi) && own->hi > 0) return replace(graph, &n, x);
   double lo = own->lo, hi = own->hi;
   std::string name = n.name;
   const std::optional<Bounds> inner = x->producer != nullptr ? bounds_of(*x->producer) : std::nullopt;
@@ -124,8 +125,10 @@ bool simplify_casts(Graph& graph, Node& n) {
   if (first == nullptr || !reads_no_state(*first)) return false;
   Value* x = first->inputs[0];
   const DType from = x->type.dtype, between = n.inputs[0]->type.dtype, to = n.outputs[0]->type.dtype;
-  const bool back = from == to && (widens(from, between) || from == DType::boolean ||
-                                   ((mask_of(from) & kInt) != 0 && dtype_bits(from) < 16 && between != DType::boolean && (mask_of(between) & kFloat) != 0));
+  const bool back =
+      from == to &&
+      (widens(from, between) || from == DType::boolean ||
+       ((mask_of(from) & kInt) != 0 && dtype_bits(from) < 16 && between != DType::boolean && (mask_of(between) & kFloat) != 0));
   if (back) return replace(graph, &n, x);
   if (!widens(from, between) || (mask_of(to) & kBool) != 0) return false;
   // Floats to integers saturate whatever they pass through; integers wrap, so they must not pass through floats.

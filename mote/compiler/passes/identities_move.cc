@@ -141,6 +141,7 @@ bool concats(Graph& graph, Node& n) {
     const bool empty = v->type.dims[static_cast<size_t>(axis)] == 0 && n.inputs.size() > 1;
     const bool flat = inner != nullptr && axis_of(inner->attributes<ops::concat::Attrs>().axis, rank) == axis && reads_no_state(*inner);
     changed |= empty || flat;
+    if (parts.size() > 1024) return false;
     if (flat) parts.insert(parts.end(), inner->inputs.begin(), inner->inputs.end());
     else if (!empty) parts.push_back(v);
   }
@@ -157,7 +158,8 @@ bool picks(Graph& graph, Node& n) {
   Value *x = n.inputs[0], *y = n.outputs[0];
   const int axis = axis_of(a.axis, x->type.rank());
   std::vector<int64_t> index;
-  if (!n.inputs[1]->is_constant() || !is_scalar(*n.inputs[1]) || n.inputs[1]->type.rank() > 1 || a.batch_dims != 0 || axis < 0) return false;
+  if (!n.inputs[1]->is_constant() || !is_scalar(*n.inputs[1]) || n.inputs[1]->type.rank() > 1 || a.batch_dims != 0 || axis < 0)
+    return false;
   if (!ir::known_ints(*n.inputs[1], &index) || (x->type.dynamic >> axis & 1) != 0 || x->is_constant()) return false;
   const int64_t size = x->type.dims[static_cast<size_t>(axis)], at = index[0] < 0 ? index[0] + size : index[0];
   if (at < 0 || at >= size || !reshape_dims(y->type)) return false;

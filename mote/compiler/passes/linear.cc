@@ -85,6 +85,8 @@ std::vector<double> per_channel(const Value* constant, const Type& type) {
 Value* scaled_weights(Graph& graph, const Node& linear, const std::vector<double>& factors) {
   const Value* w = linear.input(kWeights);
   if (w == nullptr || !w->is_constant() || w->layout != Layout::kPlain || linear.input(kScales) != nullptr) return nullptr;
+  // Weights that many share stay one.
+  if (w->users.size() > 4 && w->data.size > 4096) return nullptr;
   const ChannelStep step = channel_step(linear);
   if (static_cast<int64_t>(factors.size()) != step.count) return nullptr;
   ir::Bytes data;
@@ -106,8 +108,8 @@ std::vector<double> bias_of(const Node& linear) {
 
 Node* rebuilt(Graph& graph, const Node& linear, std::vector<Value*> inputs, Node& before) {
   while (!inputs.empty() && inputs.back() == nullptr) inputs.pop_back();
-  Node* n = graph.add_node(*before.block, linear.op, linear.attrs.data(), linear.attrs.size(), inputs, 1, joined_name(linear.name, before.name),
-                           &before);
+  Node* n = graph.add_node(*before.block, linear.op, linear.attrs.data(), linear.attrs.size(), inputs, 1,
+                           joined_name(linear.name, before.name), &before);
   std::string ignored;
   if (ir::infer(*n, &ignored) && n->outputs[0]->type == linear.outputs[0]->type) return n;
   graph.erase(n);

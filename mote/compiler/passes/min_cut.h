@@ -2,6 +2,7 @@
 
 // The cheapest division of nodes into two sides (Dinic's maximum flow).
 
+#include <algorithm>
 #include <cstdint>
 #include <queue>
 #include <vector>
@@ -27,8 +28,7 @@ class MinCut {
   std::vector<bool> source_side() {
     while (layer()) {
       next_.assign(edges_.size(), 0);
-      while (push(kSource, kNever) > 0) {
-      }
+      while (push() > 0) {}
     }
     std::vector<bool> on_source(edges_.size(), true);
     std::queue<int> open;
@@ -66,19 +66,31 @@ class MinCut {
     }
     return depth_[kSink] >= 0;
   }
-  int64_t push(int at, int64_t most) {
-    if (at == kSink) return most;
-    for (size_t& i = next_[index(at)]; i < edges_[index(at)].size(); ++i) {
-      Edge& e = edges_[index(at)][i];
-      if (e.left == 0 || depth_[index(e.to)] != depth_[index(at)] + 1) continue;
-      const int64_t sent = push(e.to, most < e.left ? most : e.left);
-      if (sent == 0) continue;
+  // One path from the source to the sink, along the layers; 0 when there is none left. Paths may be as long as the graph, so no recursion.
+  int64_t push() {
+    std::vector<int> path = {kSource};
+    while (!path.empty() && path.back() != kSink) {
+      const int at = path.back();
+      size_t& i = next_[index(at)];
+      while (i < edges_[index(at)].size() && !leads_on(at, edges_[index(at)][i])) ++i;
+      if (i < edges_[index(at)].size()) {
+        path.push_back(edges_[index(at)][i].to);
+        continue;
+      }
+      path.pop_back();
+      if (!path.empty()) ++next_[index(path.back())];
+    }
+    int64_t sent = path.empty() ? 0 : kNever;
+    for (size_t k = 0; k + 1 < path.size(); ++k) sent = std::min(sent, edge(path[k]).left);
+    for (size_t k = 0; k + 1 < path.size(); ++k) {
+      Edge& e = edge(path[k]);
       e.left -= sent;
       edges_[index(e.to)][index(e.back)].left += sent;
-      return sent;
     }
-    return 0;
+    return sent;
   }
+  bool leads_on(int at, const Edge& e) const { return e.left > 0 && depth_[index(e.to)] == depth_[index(at)] + 1; }
+  Edge& edge(int at) { return edges_[index(at)][next_[index(at)]]; }
 
   std::vector<std::vector<Edge>> edges_{2};
   std::vector<int> depth_;

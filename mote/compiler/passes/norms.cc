@@ -156,12 +156,14 @@ bool affine(Graph& graph, Node& n) {
     Value* c = n.inputs[1 - side];
     Node* norm = absorbable(n.inputs[side], OpId::layer_norm, n);
     if (norm == nullptr) norm = absorbable(n.inputs[side], OpId::instance_norm, n);
+    if (norm == nullptr) norm = absorbable(n.inputs[side], OpId::group_norm, n);
     if (norm == nullptr && place == 1) norm = absorbable(n.inputs[side], OpId::rms_norm, n);
-    if (norm == nullptr || !c->is_constant() || norm->input(place) != nullptr || norm->input(2) != nullptr || !reads_no_state(*norm)) continue;
+    if (norm == nullptr || !c->is_constant() || norm->input(place) != nullptr || norm->input(2) != nullptr || !reads_no_state(*norm))
+      continue;
     if (norm->outputs.size() != 1 || n.outputs[0]->type != n.inputs[side]->type || c->type.rank() > n.outputs[0]->type.rank()) continue;
     std::vector<Value*> inputs = norm->inputs;
     inputs.resize(std::max(inputs.size(), place + 1));
-    if (norm->is(OpId::instance_norm)) {
+    if (norm->is(OpId::instance_norm) || norm->is(OpId::group_norm)) {
       const int32_t channels = n.outputs[0]->type.dims.back();
       if (c->type.count() != channels || c->type.rank() == 0 || c->type.dims.back() != channels) continue;
       c = float_constant(graph, c->type.dtype, {channels}, constant_numbers(c), c->name);

@@ -32,24 +32,40 @@ bool reads_panels(const Node& n, const Value* w) {
 
 int nibble(const uint8_t* data, size_t i) { return i % 2 != 0 ? data[i / 2] >> 4 : data[i / 2] & 15; }
 
-ir::Bytes packed(const Value& w, Layout layout, uint32_t n_count, uint32_t k_count) {
-  const DType t = w.type.dtype;
-  const uint32_t width = dtype_bytes(t), group = panel_shape(layout, t).k_group;
-  std::vector<uint8_t> out(panel_bytes(layout, t, n_count, k_count));
+template <class T>
+void pack_rows(const Value& w, Layout layout, uint32_t n_count, uint32_t k_count, uint8_t* out) {
+  const uint32_t group = panel_shape(layout, w.type.dtype).k_group;
+  for (uint32_t n = 0; n < n_count; ++n) {
+    const uint8_t* from = w.data.data + size_t{n} * k_count * sizeof(T);
+    for (uint32_t k = 0; k < k_count; ++k, from += sizeof(T))
+      std::memcpy(out + panel_offset(layout, w.type.dtype, n, k, k_count) + k % group * sizeof(T), from, sizeof(T));
+  }
+}
+
+void pack_nibbles(const Value& w, uint32_t n_count, uint32_t k_count, uint8_t* out) {
   for (uint32_t n = 0; n < n_count; ++n) {
     for (uint32_t k = 0; k < k_count; ++k) {
-      const size_t i = size_t{n} * k_count + k;
-      uint8_t* to = out.data() + panel_offset(layout, t, n, k, k_count);
-      if (width != 0) std::memcpy(to + k % group * width, w.data.data + i * width, width);
-      else to[k % 4] = static_cast<uint8_t>(to[k % 4] | nibble(w.data.data, i) << (k % 8 >= 4 ? 4 : 0));
+      uint8_t& to = out[panel_offset(Layout::kPanel16k8, DType::s4, n, k, k_count) + k % 4];
+      to = static_cast<uint8_t>(to | nibble(w.data.data, size_t{n} * k_count + k) << (k % 8 >= 4 ? 4 : 0));
     }
+  }
+}
+
+ir::Bytes packed(const Value& w, Layout layout, uint32_t n_count, uint32_t k_count) {
+  std::vector<uint8_t> out(panel_bytes(layout, w.type.dtype, n_count, k_count));
+  switch (dtype_bytes(w.type.dtype)) {
+    case 4: pack_rows<uint32_t>(w, layout, n_count, k_count, out.data()); break;
+    case 2: pack_rows<uint16_t>(w, layout, n_count, k_count, out.data()); break;
+    case 1: pack_rows<uint8_t>(w, layout, n_count, k_count, out.data()); break;
+    default: pack_nibbles(w, n_count, k_count, out.data()); break;
   }
   return ir::Bytes::own(std::move(out));
 }
 
 bool pack_value(Graph& graph, Value* w) {
   const Layout layout = panel_for(w->type.dtype);
-  if (layout == Layout::kPlain || w->layout != Layout::kPlain || w->type.rank() < 2 || w->type.count() == 0 || w->users.empty()) return false;
+  if (layout == Layout::kPlain || w->layout != Layout::kPlain || w->type.rank() < 2 || w->type.count() == 0 || w->users.empty())
+    return false;
   for (const Node* user : w->users)
     if (!reads_panels(*user, w)) return false;
   const uint32_t n = static_cast<uint32_t>(w->type.dims[0]), k = static_cast<uint32_t>(w->type.count() / w->type.dims[0]);

@@ -20,6 +20,7 @@ struct PassOptions {
   bool time_passes = false;
   bool verify = true;                           // verify_graph after each pass
   std::function<void(const std::string&)> log;  // receives what is printed
+  int64_t* fold_budget = nullptr;               // elements that folding may still compute; run_passes sets it
 };
 
 // Runs all passes, to a fixed point where they feed each other. False with *error when a pass broke the graph (a defect) or failed.

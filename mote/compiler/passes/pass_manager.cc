@@ -13,7 +13,6 @@ namespace mote::passes {
 
 namespace {
 
-
 // When a pass is wanted, by the third word of its line.
 enum class When { always, optimize, fuse, pack };
 bool wanted(When when, const PassOptions& o) {
@@ -44,7 +43,12 @@ constexpr int kMaxRounds = 20;
 
 class Manager {
  public:
-  Manager(Graph& graph, const PassOptions& options) : graph_(graph), options_(options) {}
+  Manager(Graph& graph, const PassOptions& options) : graph_(graph), options_(options) {
+    // Models have reasons to transpose and cast all their weights, hostile files to let the same ones be computed without end.
+    for (const auto& v : graph.values())
+      if (v->is_constant()) fold_budget_ += 8 * v->type.count();
+    options_.fold_budget = &fold_budget_;
+  }
 
   bool run(std::string* error) {
     bool good = verified("import", error);
@@ -122,7 +126,8 @@ class Manager {
     int runs = 0, changes = 0;
   };
   Graph& graph_;
-  const PassOptions& options_;
+  PassOptions options_;
+  int64_t fold_budget_ = 100'000'000;
   Time times_[kPassCount];
   double verify_seconds_ = 0;
 };

@@ -332,8 +332,7 @@ Result permuted(const Node& n, size_t index, const Dims& perm) {
     case OpId::expand: return expand(n, perm);
     case OpId::reshape: return reshape(n, perm);
     case OpId::reverse: return axis_list<ops::reverse::Attrs>(n, perm, &ops::reverse::Attrs::count);
-    case OpId::mean_variance_norm:
-      return axis_list<ops::mean_variance_norm::Attrs>(n, perm, &ops::mean_variance_norm::Attrs::axis_count);
+    case OpId::mean_variance_norm: return axis_list<ops::mean_variance_norm::Attrs>(n, perm, &ops::mean_variance_norm::Attrs::axis_count);
     case OpId::arg_max:
     case OpId::arg_min: return arg_reduction(n, perm);
     case OpId::reduce_var: return reduction<ops::reduce_var::Attrs>(n, perm);

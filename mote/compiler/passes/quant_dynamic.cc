@@ -23,7 +23,8 @@ bool read_factors(Value* v, int32_t channels, int depth, Factors* f) {
     const bool fits = c.size() == 1 || (static_cast<int32_t>(c.size()) == channels && v->type.dims.back() == channels);
     if (!fits || v->type.dtype != DType::f32) return false;
     if (f->known.size() < c.size()) f->known.resize(c.size(), f->known[0]);
-    for (size_t i = 0; i < f->known.size(); ++i) f->known[i] = static_cast<double>(static_cast<float>(f->known[i] * c[c.size() == 1 ? 0 : i]));
+    for (size_t i = 0; i < f->known.size(); ++i)
+      f->known[i] = static_cast<double>(static_cast<float>(f->known[i] * c[c.size() == 1 ? 0 : i]));
     return true;
   }
   if (const Node* m = made_by(v, OpId::mul); m != nullptr && depth > 0 && reads_no_state(*m))

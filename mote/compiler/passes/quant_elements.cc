@@ -135,7 +135,9 @@ std::optional<ir::Bytes> table_of(const std::vector<const Node*>& chain, DType t
     std::vector<Value*> inputs;
     for (const Value* v : n->inputs) {
       const bool number = v == nullptr || (v->is_constant() && (is_scalar(*v) || v->type.rank() == 1));
-      inputs.push_back(v == nullptr ? nullptr : number && v->is_constant() ? g.add_constant(v->type.dtype, is_scalar(*v) ? Dims{} : v->type.dims, v->data) : x);
+      inputs.push_back(v == nullptr                 ? nullptr
+                       : number && v->is_constant() ? g.add_constant(v->type.dtype, is_scalar(*v) ? Dims{} : v->type.dims, v->data)
+                                                    : x);
     }
     Node* m = g.add_node(block, n->op, n->attrs.data(), n->attrs.size(), inputs, 1, "");
     std::string ignored;

@@ -81,7 +81,8 @@ bool make_stage(Graph& graph, const Product& p, const Stage* stage, A* a, std::v
   if (!bias.empty() && stage != nullptr)
     (*inputs)[ops::kStageBias] = graph.constant<int32_t>(vector(bias), std::vector<int32_t>(bias.begin(), bias.end()));
   (*inputs)[ops::kStageMultiplier] = float_constant(graph, DType::f32, vector(factors), factors);
-  if (zeros.size() > 1) (*inputs)[ops::kStageWZero] = graph.constant<int32_t>(vector(zeros), std::vector<int32_t>(zeros.begin(), zeros.end()));
+  if (zeros.size() > 1)
+    (*inputs)[ops::kStageWZero] = graph.constant<int32_t>(vector(zeros), std::vector<int32_t>(zeros.begin(), zeros.end()));
   while (inputs->back() == nullptr) inputs->pop_back();
   return true;
 }
@@ -116,7 +117,8 @@ Value* swapped(NodeBuilder& b, Value* v) {
 Value* integer_product(Graph& graph, const Product& p, const Stage* stage, Node& at) {
   const Node& n = *p.node;
   NodeBuilder b(graph, *at.block, stage != nullptr ? stage->name : n.name, &at);
-  if (n.is(OpId::conv)) return build(graph, b, OpId::q_conv, p, stage, window_attributes<ops::q_conv::Attrs, ops::conv::Attrs>(n), p.x, p.w.values);
+  if (n.is(OpId::conv))
+    return build(graph, b, OpId::q_conv, p, stage, window_attributes<ops::q_conv::Attrs, ops::conv::Attrs>(n), p.x, p.w.values);
   if (n.is(OpId::conv_transpose)) {
     auto a = window_attributes<ops::q_conv_transpose::Attrs, ops::conv_transpose::Attrs>(n);
     const auto f = n.attributes<ops::conv_transpose::Attrs>();
@@ -146,7 +148,8 @@ bool without_quantize(Graph& graph, Node& n) {
   Product p;
   if (!read_product(n, &p)) return false;
   const Value* y = n.outputs[0];
-  if (std::any_of(y->users.begin(), y->users.end(), [](const Node* u) { return u->is(OpId::quantize) && quant_of(*u).has_value(); })) return false;
+  if (std::any_of(y->users.begin(), y->users.end(), [](const Node* u) { return u->is(OpId::quantize) && quant_of(*u).has_value(); }))
+    return false;
   const Activation act = activation_of(n);
   ops::clip::Attrs clip;
   switch (static_cast<ops::Activation>(act.kind)) {
@@ -159,7 +162,8 @@ bool without_quantize(Graph& graph, Node& n) {
   Value* made = integer_product(graph, p, nullptr, n);
   if (made == nullptr || act.kind == 0) return replace_by(graph, n, made);
   NodeBuilder b(graph, *n.block, n.name, &n);
-  return replace_by(graph, n, act.kind == static_cast<uint32_t>(ops::Activation::kRelu) ? b.op(OpId::relu, {made}) : b.op(OpId::clip, clip, {made}));
+  return replace_by(graph, n,
+                    act.kind == static_cast<uint32_t>(ops::Activation::kRelu) ? b.op(OpId::relu, {made}) : b.op(OpId::clip, clip, {made}));
 }
 
 }  // namespace

@@ -15,7 +15,9 @@ method "m"(%0 "x": s8[1,4,4,3], %1 "r": s8[1,4,4,3]) -> ("y", "z") {
   yield %3, %5
 })",
               R"(method "m"(%0 "x": s8[1,4,4,3], %1 "r": s8[1,4,4,3]) -> ("y", "z") {
-  %2: s8[1,4,4,3] = q_conv(%0, @w, _, f32[]{0.0078125}, _, _, _, _, %1) {input_zero=1, output_zero=2, sum_mode=1, sum_a_zero=2, sum_b_zero=5, sum_y_zero=3, sum_a_scale=0.25, sum_b_scale=0.5, sum_y_scale=0.75, sum_clamp_lo=3, sum_clamp_hi=2147483647} "Conv_0+Add_0"
+  %2: s8[1,4,4,3] = q_conv(%0, @w, _, f32[]{0.0078125}, _, _, _, _, %1) {input_zero=1, output_zero=2, sum_mode=1, \
+    sum_a_zero=2, sum_b_zero=5, sum_y_zero=3, sum_a_scale=0.25, sum_b_scale=0.5, sum_y_scale=0.75, \
+    sum_clamp_lo=3, sum_clamp_hi=2147483647} "Conv_0+Add_0"
   %3: s8[1,4,4,3] = q_conv(%2, @w, _, f32[]{0.0078125}) "Conv_1"
   %4: s8[1,4,4,3] = q_add(%3, %3) {mode=1} "twice"
   yield %2, %4

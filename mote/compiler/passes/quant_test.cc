@@ -16,7 +16,8 @@ method "m"(%0 "x": u8[1,5,5,3]) -> ("y") {
   yield %4
 })",
               R"(method "m"(%0 "x": u8[1,5,5,3]) -> ("y") {
-  %1: u8[1,3,3,2] = q_conv(%0, @w, s32[2]{2500, -2500}, f32[2]{0.00399999972, 0.00799999945}) {strides=[2,2], pads_begin=[1,1], pads_end=[1,1], to=6, input_zero=128, output_zero=3, clamp_lo=3, clamp_hi=123} "Conv_0+Q_y"
+  %1: u8[1,3,3,2] = q_conv(%0, @w, s32[2]{2500, -2500}, f32[2]{0.00399999972, 0.00799999945}) {strides=[2,2], \
+    pads_begin=[1,1], pads_end=[1,1], to=6, input_zero=128, output_zero=3, clamp_lo=3, clamp_hi=123} "Conv_0+Q_y"
   yield %1
 }
 )",

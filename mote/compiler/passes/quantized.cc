@@ -56,9 +56,7 @@ std::optional<QuantWeights> dequantized_weights(const Value* v) {
 
 bool is_byte(DType t) { return t == DType::s8 || t == DType::u8; }
 
-int32_t quantized(double x, const Quant& q) {
-  return ops::quantize_value(static_cast<float>(x) / q.scale, q.zero, ops::int_range(q.type));
-}
+int32_t quantized(double x, const Quant& q) { return ops::quantize_value(static_cast<float>(x) / q.scale, q.zero, ops::int_range(q.type)); }
 
 std::optional<Clamp> clamp_of(uint32_t activation, float a, float b, const Quant& y) {
   const auto at = [&](double v) { return quantized(v, y); };
@@ -79,7 +77,8 @@ std::optional<Stage> stage_of(const Node& quantize) {
   if (!y || (mask_of(y->type) & ops::kQuant) == 0) return {};
   const auto only_for = [](const Value* v, const Node& user) -> Node* {
     Node* n = v->producer;
-    return n != nullptr && n->is_operator() && n->block == user.block && v->has_one_use() && reads_no_state(*n) && v->type.dtype == DType::f32
+    return n != nullptr && n->is_operator() && n->block == user.block && v->has_one_use() && reads_no_state(*n) &&
+                   v->type.dtype == DType::f32
                ? n
                : nullptr;
   };

@@ -1,6 +1,7 @@
 // Random graphs, made of what the passes look for: after all passes they compute what they computed before.
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <random>
 
@@ -188,7 +189,8 @@ class Maker {
         ops::batch_norm::Attrs norm;
         norm.axis = 1;
         std::vector<float> variance(static_cast<size_t>(outputs), 0.5f);
-        return b.op(OpId::batch_norm, norm, {n, numbers({outputs}), numbers({outputs}), numbers({outputs}), graph_.constant<float>({outputs}, variance)});
+        return b.op(OpId::batch_norm, norm,
+                    {n, numbers({outputs}), numbers({outputs}), numbers({outputs}), graph_.constant<float>({outputs}, variance)});
       }
     } else if (kind == 3) {
       ops::max_pool::Attrs a;
@@ -257,6 +259,14 @@ class Maker {
   std::vector<Value*> values_;
 };
 
+ops::slice::Attrs slice_all() {
+  ops::slice::Attrs a;
+  a.count = 1;
+  a.ends[0] = 4;
+  a.steps[0] = 1;
+  return a;
+}
+
 TEST(RandomGraphsTest, PassesKeepTheMeaning) {
   const char* more = std::getenv("MOTE_RANDOM_GRAPHS");
   const uint32_t count = more != nullptr ? static_cast<uint32_t>(std::strtoul(more, nullptr, 10)) : 400;
@@ -275,6 +285,30 @@ TEST(RandomGraphsTest, PassesKeepTheMeaning) {
       FAIL() << "seed " << seed << "\n" << ir::print(g, brief);
     }
   }
+}
+
+// Long chains must not cost more than their length, nor need a deep stack.
+TEST(LargeGraphsTest, ChainsTakeLittleTime) {
+  ir::Graph g;
+  ir::Method& m = g.add_method("m");
+  Value* x = g.add_input(m, "x", DType::f32, {1, 2, 3, 2});
+  ir::NodeBuilder b(g, *m.block, "node");
+  Value* y = b.transpose(x, {0, 3, 1, 2});
+  Value* joined = y;
+  for (int i = 0; i < 6000; ++i) {
+    y = i % 3 == 0 ? b.op(OpId::tanh, {y}) : i % 3 == 1 ? b.op(OpId::add, {y, joined}) : b.op(OpId::clip, {b.op(OpId::clip, {y})});
+    if (i % 100 == 0) joined = b.op(OpId::add, {joined, y});
+  }
+  Value* s = b.op(OpId::shape_of, {x});
+  for (int i = 0; i < 12; ++i) s = b.op(OpId::slice, slice_all(), {b.op(OpId::concat, {s, s, s, s, s, s, s, s})});
+  g.add_output(m, "y", b.transpose(y, {0, 2, 3, 1}));
+  g.add_output(m, "s", s);
+  ASSERT_TRUE(b.ok()) << b.error();
+  std::string error;
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_TRUE(run_passes(g, {}, &error)) << error;
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 20);
+  for (const auto& n : m.block->nodes) EXPECT_FALSE(n->is(OpId::transpose) || n->is(OpId::concat));
 }
 
 }  // namespace

@@ -9,9 +9,14 @@
 
 namespace mote::passes {
 
+namespace {
+constexpr size_t kLongName = 400;
+}
+
 std::string joined_name(const std::string& a, const std::string& b) {
   if (b.empty() || a == b) return a;
   if (a.empty()) return b;
+  if (a.size() > kLongName) return a;
   // A name may already be part of a joined one.
   const std::string whole = "+" + a + "+";
   return whole.find("+" + b + "+") != std::string::npos ? a : a + "+" + b;
@@ -65,7 +70,8 @@ Node* absorbable(const Value* v, OpId id, const Node& user) {
 }
 
 bool reads_no_state(const Node& node) {
-  return std::none_of(node.inputs.begin(), node.inputs.end(), [](const Value* v) { return v != nullptr && v->kind == ir::ValueKind::kState; });
+  return std::none_of(node.inputs.begin(), node.inputs.end(),
+                      [](const Value* v) { return v != nullptr && v->kind == ir::ValueKind::kState; });
 }
 
 std::vector<double> constant_numbers(const Value* v, int64_t most) {

@@ -70,7 +70,9 @@ bool replace_by(Graph& graph, Node& node, Value* made);
 void refresh_types(Graph& graph);
 
 // The node that makes a value when it is of this operator; null otherwise.
-inline Node* made_by(const Value* v, OpId id) { return v != nullptr && v->producer != nullptr && v->producer->is(id) ? v->producer : nullptr; }
+inline Node* made_by(const Value* v, OpId id) {
+  return v != nullptr && v->producer != nullptr && v->producer->is(id) ? v->producer : nullptr;
+}
 // The same, and the value has no other use than one by a node of the same block, so the maker may be changed or absorbed.
 Node* absorbable(const Value* v, OpId id, const Node& user);
 

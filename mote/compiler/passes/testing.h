@@ -17,7 +17,7 @@ namespace mote::passes {
 // contents from run to run of one Interpreter.
 class Interpreter {
  public:
-  Interpreter(const ir::Graph& graph, size_t sample = 0) : graph_(graph), sample_(sample) {}
+  explicit Interpreter(size_t sample = 0) : sample_(sample) {}
   // False when a kernel refused.
   bool run(const ir::Method& method, uint32_t seed, std::vector<ir::Operand>* results);
 
@@ -27,13 +27,12 @@ class Interpreter {
   bool node(const ir::Node& n);
   bool loop(const ir::Node& n);
 
-  const ir::Graph& graph_;
   size_t sample_;
   std::map<const ir::Value*, ir::Operand> values_;
 };
 
 // Runs the named passes, in order, and checks that the graph then reads as `after` (from the first method on) and still computes the same,
-// within `tolerance` of the largest result.
+// within `tolerance` of the largest result. A line of `after` that ends in a backslash goes on in the next one, without its blanks.
 void expect_pass(const std::vector<std::string>& passes, const std::string& before, const std::string& after, double tolerance = 1e-5,
                  const PassOptions& options = {});
 

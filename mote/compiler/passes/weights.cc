@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "mote/compiler/ir/infer.h"
 #include "mote/compiler/passes/linear.h"
@@ -34,6 +35,25 @@ Value* made_signed(Graph& graph, const Value& w) {
   return graph.add_constant(DType::s8, w.type.dims, ir::Bytes::own(std::move(out)), w.name);
 }
 
+// Constants in another form, made once for all who want them.
+class Forms {
+ public:
+  explicit Forms(Graph& graph) : graph_(graph) {}
+  Value* transposed(Value* w) { return form(rows_, w, &passes::transposed); }
+  Value* made_signed(Value* w) { return form(signed_, w, &passes::made_signed); }
+  Graph& graph() { return graph_; }
+
+ private:
+  using Map = std::map<const Value*, Value*>;
+  Value* form(Map& made, Value* w, Value* (*make)(Graph&, const Value&)) {
+    const auto [it, added] = made.emplace(w, nullptr);
+    if (added) it->second = make(graph_, *w);
+    return it->second;
+  }
+  Graph& graph_;
+  Map rows_, signed_;
+};
+
 bool is_matrix_of_weights(const Node& n) { return n.is(OpId::matmul) && n.inputs[kWeights]->type.rank() == 2; }
 
 // Puts weights (N first) and scales into a product.
@@ -58,49 +78,51 @@ bool use(Graph& graph, Node& n, Value* w, Value* scales) {
 bool rows_first(const Node& n) { return !n.is(OpId::matmul) || n.attributes<ops::matmul::Attrs>().transpose_b == 1; }
 
 // Weights that are a cast of a 16-bit float constant.
-bool half_weights(Graph& graph, Node& n) {
+bool half_weights(Forms& forms, Node& n) {
   const Node* cast = made_by(n.inputs[kWeights], OpId::cast);
   if (cast == nullptr || n.inputs[0]->type.dtype != DType::f32 || !cast->inputs[0]->is_constant()) return false;
   Value* w = cast->inputs[0];
   if (w->type.dtype != DType::f16 && w->type.dtype != DType::bf16) return false;
   if (n.is(OpId::matmul) && !is_matrix_of_weights(n)) return false;
-  return use(graph, n, rows_first(n) ? w : transposed(graph, *w), nullptr);
+  return use(forms.graph(), n, rows_first(n) ? w : forms.transposed(w), nullptr);
 }
 
 // Weights that are a dequantized 8-bit constant, one scale for each output channel or one for all, zero point in the middle.
-bool byte_weights(Graph& graph, Node& n) {
+bool byte_weights(Forms& forms, Node& n) {
   const std::optional<QuantWeights> q = dequantized_weights(n.inputs[kWeights]);
   if (!q || n.inputs[0]->type.dtype != DType::f32 || !q->values->is_constant() || n.input(kScales) != nullptr) return false;
   if (!is_byte(q->values->type.dtype) || (n.is(OpId::matmul) && !is_matrix_of_weights(n))) return false;
   const double middle = q->values->type.dtype == DType::u8 ? 128 : 0;
   if (std::any_of(q->zeros.begin(), q->zeros.end(), [&](double z) { return z != middle; })) return false;
   if (q->scales.size() > 1 && q->axis != (rows_first(n) ? 0 : 1)) return false;
-  Value* w = q->values->type.dtype == DType::u8 ? made_signed(graph, *q->values) : q->values;
-  if (!rows_first(n)) w = transposed(graph, *w);
+  Value* w = q->values->type.dtype == DType::u8 ? forms.made_signed(q->values) : q->values;
+  if (!rows_first(n)) w = forms.transposed(w);
   std::vector<double> scales = q->scales;
   const int32_t channels = channels_of(n);
   if (scales.size() == 1) scales.assign(static_cast<size_t>(channels), scales[0]);
-  return use(graph, n, w, float_constant(graph, DType::f32, {channels}, scales));
+  return use(forms.graph(), n, w, float_constant(forms.graph(), DType::f32, {channels}, scales));
 }
 
 // Matrices (K, N) of floats as (N, K), the way they are packed.
-bool matrix_rows(Graph& graph, Node& n) {
-  const Value* w = n.input(kWeights);
+bool matrix_rows(Forms& forms, Node& n) {
+  Value* w = n.input(kWeights);
   if (!n.is(OpId::matmul) || !w->is_constant() || w->type.rank() != 2 || w->layout != Layout::kPlain || rows_first(n)) return false;
   if ((mask_of(w->type.dtype) & kFloat) == 0) return false;
   // Others that read it as it is would need a second copy.
   for (const Node* user : w->users)
     if (!user->is(OpId::matmul) || user->inputs[kWeights] != w || user->inputs[0] == w || rows_first(*user)) return false;
-  return w->result_uses == 0 && use(graph, n, transposed(graph, *w), nullptr);
+  return w->result_uses == 0 && use(forms.graph(), n, forms.transposed(w), nullptr);
 }
 
 template <class A>
-bool signed_bytes(Graph& graph, Node& n) {
-  const Value *w = n.inputs[kWeights], *zeros = n.input(ops::kStageWZero);
-  if (!w->is_constant() || w->type.dtype != DType::u8 || w->layout != Layout::kPlain || (zeros != nullptr && !zeros->is_constant())) return false;
+bool signed_bytes(Forms& forms, Node& n) {
+  Graph& graph = forms.graph();
+  Value *w = n.inputs[kWeights], *zeros = n.input(ops::kStageWZero);
+  if (!w->is_constant() || w->type.dtype != DType::u8 || w->layout != Layout::kPlain || (zeros != nullptr && !zeros->is_constant()))
+    return false;
   auto a = n.attributes<A>();
   std::vector<Value*> inputs = n.inputs;
-  inputs[kWeights] = made_signed(graph, *w);
+  inputs[kWeights] = forms.made_signed(w);
   a.weight_zero -= zeros == nullptr ? 128 : 0;
   if (zeros != nullptr) {
     std::vector<int64_t> z;
@@ -114,18 +136,19 @@ bool signed_bytes(Graph& graph, Node& n) {
   return replace_by(graph, n, b.op(static_cast<OpId>(n.op), a, inputs));
 }
 
-bool settle(Graph& graph, Node& n, const PassOptions& options) {
-  if (n.is(OpId::q_conv)) return signed_bytes<ops::q_conv::Attrs>(graph, n);
-  if (n.is(OpId::q_conv_transpose)) return signed_bytes<ops::q_conv_transpose::Attrs>(graph, n);
-  if (n.is(OpId::q_matmul)) return signed_bytes<ops::q_matmul::Attrs>(graph, n);
+bool settle(Forms& forms, Node& n, const PassOptions& options) {
+  if (n.is(OpId::q_conv)) return signed_bytes<ops::q_conv::Attrs>(forms, n);
+  if (n.is(OpId::q_conv_transpose)) return signed_bytes<ops::q_conv_transpose::Attrs>(forms, n);
+  if (n.is(OpId::q_matmul)) return signed_bytes<ops::q_matmul::Attrs>(forms, n);
   if (!is_linear(n)) return false;
-  return half_weights(graph, n) || (!options.exact && byte_weights(graph, n)) || matrix_rows(graph, n);
+  return half_weights(forms, n) || (!options.exact && byte_weights(forms, n)) || matrix_rows(forms, n);
 }
 
 }  // namespace
 
 bool weights(Graph& graph, const PassOptions& options) {
-  return each_node(graph, [&](Node& n) { return settle(graph, n, options); });
+  Forms forms(graph);
+  return each_node(graph, [&](Node& n) { return settle(forms, n, options); });
 }
 
 }  // namespace mote::passes

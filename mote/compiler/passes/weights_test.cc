@@ -42,7 +42,7 @@ method "m"(%0 "x": u8[2,4]) -> ("a", "b") {
 })",
               R"(method "m"(%0 "x": u8[2,4]) -> ("a", "b") {
   %1: s32[2,3] = q_matmul(%0, @w) {to=9, input_zero=7, weight_zero=-8} "one"
-  %2: s32[2,3] = q_matmul(%0, @w~2, _, _, _, _, s32[3]{-127, -126, 2}) {to=9} "each"
+  %2: s32[2,3] = q_matmul(%0, @w, _, _, _, _, s32[3]{-127, -126, 2}) {to=9} "each"
   yield %1, %2
 }
 )");
@@ -57,7 +57,8 @@ constant @h: bf16[5,7] = seed 3
 constant @n: s4[5,10] = hex"00112233445566778899aabbccddeeff0123456789abcdeffe"
 constant @shared: f32[7,10] = seed 5
 constant @plain: f32[10,7] = seed 6
-method "m"(%0 "x": f32[1,5,5,4], %1 "y": s8[2,10], %2 "z": f32[2,7], %3 "u": f32[2,10], %4 "i": s64[2]) -> ("a", "b", "c", "d", "e", "f", "g") {
+method "m"(%0 "x": f32[1,5,5,4], %1 "y": s8[2,10], %2 "z": f32[2,7], %3 "u": f32[2,10],
+            %4 "i": s64[2]) -> ("a", "b", "c", "d", "e", "f", "g") {
   %5 = conv(%0, @c) "conv"
   %6 = q_matmul(%1, @q) {to=9} "q"
   %7 = matmul(%2, @h) {transpose_b=1} "half"
@@ -67,7 +68,8 @@ method "m"(%0 "x": f32[1,5,5,4], %1 "y": s8[2,10], %2 "z": f32[2,7], %3 "u": f32
   %11 = matmul(%3, @plain) "columns"
   yield %5, %6, %7, %8, %9, %10, %11
 })",
-              R"(method "m"(%0 "x": f32[1,5,5,4], %1 "y": s8[2,10], %2 "z": f32[2,7], %3 "u": f32[2,10], %4 "i": s64[2]) -> ("a", "b", "c", "d", "e", "f", "g") {
+              R"(method "m"(%0 "x": f32[1,5,5,4], %1 "y": s8[2,10], %2 "z": f32[2,7], %3 "u": f32[2,10], \
+          %4 "i": s64[2]) -> ("a", "b", "c", "d", "e", "f", "g") {
   %5: f32[1,3,3,20] = conv(%0, @c) "conv"
   %6: s32[2,5] = q_matmul(%1, @q) {to=9} "q"
   %7: f32[2,5] = matmul(%2, @h) {transpose_b=1} "half"
@@ -93,7 +95,12 @@ method "m"(%0 "x": s8[1,5]) -> ("y") {
       << error;
   EXPECT_TRUE(run_pass("pack", g));
   const std::string zeros(14 * 8, '0');
-  EXPECT_NE(ir::print(g).find("constant @q: s8[2,5] panel16k4 = hex\"01020304" "0a0b0c0d" + zeros + "05000000" "0e000000" + zeros + "\""),
+  EXPECT_NE(ir::print(g).find("constant @q: s8[2,5] panel16k4 = hex\"01020304"
+                              "0a0b0c0d" +
+                              zeros +
+                              "05000000"
+                              "0e000000" +
+                              zeros + "\""),
             std::string::npos)
       << ir::print(g);
 }
