@@ -89,7 +89,8 @@ class Lowering {
         const ir::Bytes& data = plan_.constants[static_cast<size_t>(t.place)].data;
         const uint64_t extent = extent_bytes(d);
         if (t.at + extent > data.size)
-          return fail("constant '" + t.name + "' has " + std::to_string(data.size) + " bytes; its type needs " + std::to_string(t.at + extent));
+          return fail("constant '" + t.name + "' has " + std::to_string(data.size) + " bytes; its type needs " +
+                      std::to_string(t.at + extent));
         d.offset = pool.add(data.data + t.at, static_cast<size_t>(extent));
       } else if (d.storage <= Storage::kState) {
         const schedule::Buffer& b = plan_.buffers[static_cast<size_t>(t.place)];

@@ -76,7 +76,8 @@ uint64_t place_in_order(std::vector<Block>& blocks, const std::vector<uint32_t>&
     }
     b.offset = at;
     end = std::max(end, at + b.bytes);
-    const auto where = std::upper_bound(placed.begin(), placed.end(), &b, [](const Block* x, const Block* y) { return x->offset < y->offset; });
+    const auto where =
+        std::upper_bound(placed.begin(), placed.end(), &b, [](const Block* x, const Block* y) { return x->offset < y->offset; });
     placed.insert(where, &b);
   }
   return end;

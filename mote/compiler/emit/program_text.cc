@@ -68,8 +68,8 @@ class Printer {
     record("certificate", r_.certificate);
     for (const SegmentData& s : r_.segments)
       out_ += "segment kind " + std::to_string(static_cast<int>(s.kind)) + " flags " + std::to_string(s.flags) + " reserve " +
-              std::to_string(s.reserve) + " " + (bytes_ ? hex_text(s.bytes.data(), s.bytes.size()) : digest_text(s.bytes.data(), s.bytes.size())) +
-              "\n";
+              std::to_string(s.reserve) + " " +
+              (bytes_ ? hex_text(s.bytes.data(), s.bytes.size()) : digest_text(s.bytes.data(), s.bytes.size())) + "\n";
     for (size_t i = 0; i < r_.tensors.size(); ++i) tensor(i);
     each_list(r_, [&](const char* word, const auto& list) {
       for (const auto& one : list) record(word, one);
@@ -91,8 +91,9 @@ class Printer {
 
   void tensor(size_t i) {
     const TensorDesc& d = r_.tensors[i];
-    out_ += "tensor " + std::to_string(i) + " " + dtype_name(d.dtype) + " " + sizes_text(d) + " " + kStorages[static_cast<size_t>(d.storage)] +
-            " " + std::to_string(d.bank) + " at " + std::to_string(d.offset) + " layout " + std::to_string(static_cast<int>(d.layout));
+    out_ += "tensor " + std::to_string(i) + " " + dtype_name(d.dtype) + " " + sizes_text(d) + " " +
+            kStorages[static_cast<size_t>(d.storage)] + " " + std::to_string(d.bank) + " at " + std::to_string(d.offset) + " layout " +
+            std::to_string(static_cast<int>(d.layout));
     TensorDesc dense = d;
     set_dense_strides(dense);
     if (std::memcmp(dense.strides, d.strides, sizeof d.strides) != 0) out_ += " strides " + list_text(d.strides, d.rank);

@@ -36,9 +36,9 @@ class Words {
   std::string word();
   bool accept(const std::string& word);
   void expect(const std::string& word);
-  std::string text();                          // in quotes
+  std::string text();                           // in quotes
   int64_t number(int64_t least, int64_t most);  // inclusive
-  void sizes(TensorDesc* d);                   // sets rank, dims, dynamic
+  void sizes(TensorDesc* d);                    // sets rank, dims, dynamic
   std::vector<int32_t> list();
   std::vector<uint8_t> bytes();  // hex
   DType dtype();

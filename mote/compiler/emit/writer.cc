@@ -20,8 +20,10 @@ flatbuffers::Offset<flatbuffers::Vector<const Fb*>> structs(flatbuffers::FlatBuf
   return b.CreateVectorOfStructs(reinterpret_cast<const Fb*>(v.data()), v.size());
 }
 
-std::vector<uint8_t> make_table(const ProgramRecords& r, const std::vector<Segment>& segments) {
+std::vector<uint8_t> make_table(const ProgramRecords& r, const Certificate& certificate, const std::vector<Segment>& segments) {
   flatbuffers::FlatBufferBuilder b(65536);
+  std::vector<OpName> names = r.op_names;
+  std::sort(names.begin(), names.end(), [](const OpName& x, const OpName& y) { return x.op < y.op; });
   // Attributes are read as structs of 32-bit fields in place.
   b.ForceVectorAlignment(r.attrs.size(), 1, 4);
   const auto attrs = b.CreateVector(r.attrs);
@@ -36,7 +38,7 @@ std::vector<uint8_t> make_table(const ProgramRecords& r, const std::vector<Segme
   const auto ios = structs<fb::Io>(b, r.ios);
   const auto states = structs<fb::State>(b, r.states);
   const auto steps = structs<fb::Step>(b, r.steps);
-  const auto op_names = structs<fb::OpName>(b, r.op_names);
+  const auto op_names = structs<fb::OpName>(b, names);
   const auto source_names = b.CreateVector(r.source_names);
   const auto backends = structs<fb::Backend>(b, r.backends);
   const auto placements = structs<fb::Placement>(b, r.placements);
@@ -49,7 +51,7 @@ std::vector<uint8_t> make_table(const ProgramRecords& r, const std::vector<Segme
   p.add_format_minor(r.minor);
   p.add_strings(strings);
   p.add_requires_(features);
-  p.add_certificate(reinterpret_cast<const fb::Certificate*>(&r.certificate));
+  p.add_certificate(reinterpret_cast<const fb::Certificate*>(&certificate));
   p.add_banks(banks);
   p.add_segments(segment_list);
   p.add_tensors(tensors);
@@ -120,19 +122,45 @@ FileBytes aligned_copy(const std::vector<uint8_t>& bytes) {
   return f;
 }
 
-FileBytes assemble(const ProgramRecords& r, const std::vector<Digest>& digests, uint32_t alignment) {
-  const size_t table_size = make_table(r, std::vector<Segment>(r.segments.size())).size();
-  const std::vector<Segment> segments = place_segments(r, digests, alignment, table_size);
-  const std::vector<uint8_t> table = make_table(r, segments);
-  size_t size = table.size();
+// The whole file, its table to be written by put_table.
+FileBytes lay_out(const ProgramRecords& r, const std::vector<Segment>& segments, size_t table_size) {
+  size_t size = table_size;
   for (const Segment& s : segments)
     if ((s.flags & kExternal) == 0) size = std::max<size_t>(size, static_cast<size_t>(s.offset + s.size));
   FileBytes f = FileBytes::of_size(size);
-  std::memcpy(f.data(), table.data(), table.size());
   for (size_t i = 0; i < segments.size(); ++i)
     if ((segments[i].flags & kExternal) == 0 && !r.segments[i].bytes.empty())
       std::memcpy(f.data() + segments[i].offset, r.segments[i].bytes.data(), r.segments[i].bytes.size());
   return f;
+}
+
+void put_table(const ProgramRecords& r, const Certificate& certificate, const std::vector<Segment>& segments, FileBytes* file) {
+  const std::vector<uint8_t> table = make_table(r, certificate, segments);
+  std::memcpy(file->data(), table.data(), table.size());
+}
+
+// What an instance needs, from the verifier.
+bool measure(const ProgramRecords& r, const std::vector<Segment>& segments, const FileBytes& file, const OpRegistry& ops,
+             CertifiedNeeds* needs, std::string* error) {
+  std::vector<FileBytes> external;  // a vector's own bytes may be less aligned than segments must be
+  std::vector<ConstBytes> parts;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    if ((segments[i].flags & kExternal) != 0) external.push_back(aligned_copy(r.segments[i].bytes));
+    parts.push_back((segments[i].flags & kExternal) != 0
+                        ? external.back().span()
+                        : ConstBytes{file.data() + segments[i].offset, static_cast<size_t>(segments[i].size)});
+  }
+  Program program;
+  Diagnostic d;
+  ProgramSource source;
+  source.file = file.span();
+  source.segments = {parts.data(), parts.size()};
+  if (!Program::open_uncertified(source, ops, &program, &d).ok()) {
+    *error = describe(d);
+    return false;
+  }
+  *needs = program.needs().stated;
+  return true;
 }
 
 }  // namespace
@@ -194,31 +222,18 @@ bool read_records(ConstBytes file, ProgramRecords* out) {
 }
 
 bool write_program(const ProgramRecords& records, const WriteOptions& options, const OpRegistry& ops, FileBytes* out, std::string* error) {
-  ProgramRecords r = records;
-  std::sort(r.op_names.begin(), r.op_names.end(), [](const OpName& a, const OpName& b) { return a.op < b.op; });
-  r.certificate.constant_bytes = 0;
-  for (const SegmentData& s : r.segments)
-    if (s.kind == SegmentKind::kConstants) r.certificate.constant_bytes += size_of(s);
-  const std::vector<Digest> digests = options.digests ? digests_of(r) : std::vector<Digest>(r.segments.size());
-  FileBytes file = assemble(r, digests, options.segment_alignment);
+  Certificate certificate = records.certificate;
+  certificate.constant_bytes = 0;
+  for (const SegmentData& s : records.segments)
+    if (s.kind == SegmentKind::kConstants) certificate.constant_bytes += size_of(s);
+  const std::vector<Digest> digests = options.digests ? digests_of(records) : std::vector<Digest>(records.segments.size());
+  const size_t table_size = make_table(records, certificate, std::vector<Segment>(records.segments.size())).size();
+  const std::vector<Segment> segments = place_segments(records, digests, options.segment_alignment, table_size);
+  FileBytes file = lay_out(records, segments, table_size);
+  put_table(records, certificate, segments, &file);
   if (options.verify) {
-    std::vector<FileBytes> parts_store;  // a vector's own bytes may be less aligned than segments must be
-    std::vector<ConstBytes> parts;
-    for (const SegmentData& s : r.segments) {
-      parts_store.push_back(aligned_copy(s.bytes));
-      parts.push_back(parts_store.back().span());
-    }
-    Program program;
-    Diagnostic d;
-    ProgramSource source;
-    source.file = file.span();
-    source.segments = {parts.data(), parts.size()};
-    if (!Program::open_uncertified(source, ops, &program, &d).ok()) {
-      *error = describe(d);
-      return false;
-    }
-    r.certificate.needs = program.needs().stated;
-    file = assemble(r, digests, options.segment_alignment);
+    if (!measure(records, segments, file, ops, &certificate.needs, error)) return false;
+    put_table(records, certificate, segments, &file);
   }
   *out = std::move(file);
   return true;

@@ -18,11 +18,19 @@ bool StepBuilder::run() {
   plan_.metadata = graph_.metadata;
   plan_.evidence = graph_.evidence;
   for (const ir::Value* s : graph_.states()) state_of(*s);
-  return std::all_of(graph_.methods.begin(), graph_.methods.end(), [&](const ir::Method& m) { return method(m); });
+  const bool fine = std::all_of(graph_.methods.begin(), graph_.methods.end(), [&](const ir::Method& m) { return method(m); });
+  if (!too_large_.empty()) error_ = too_large_;  // what fails behind it may be its fault
+  return fine && too_large_.empty();
 }
 
 TensorId StepBuilder::add_tensor(const ir::Type& type, Storage storage, const std::string& name) {
   Tensor t;
+  if (type.dims.size() > static_cast<size_t>(kMaxRank) || type.byte_size() > kMaxTensorBytes) {
+    if (too_large_.empty())
+      too_large_ = "'" + name + "' would have " + std::to_string(type.rank()) + " dimensions and " + std::to_string(type.byte_size()) +
+                   " bytes; at most 8 dimensions and 2 GiB are possible";
+    return add_tensor({type.dtype, {}, 0}, storage, name);
+  }
   t.name = name;
   t.desc.dtype = type.dtype;
   t.desc.rank = static_cast<uint8_t>(type.dims.size());
@@ -65,7 +73,8 @@ TensorId StepBuilder::add_constant(DType dtype, const ir::Dims& dims, const ir::
 }
 
 TensorId StepBuilder::ints(const std::vector<int64_t>& values) {
-  return add_constant(DType::s64, {static_cast<int32_t>(values.size())}, ir::Bytes::copy_of(values.data(), values.size() * 8), Layout::kPlain, "");
+  return add_constant(DType::s64, {static_cast<int32_t>(values.size())}, ir::Bytes::copy_of(values.data(), values.size() * 8),
+                      Layout::kPlain, "");
 }
 
 TensorId StepBuilder::state_of(const ir::Value& value) {

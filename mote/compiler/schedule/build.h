@@ -62,7 +62,8 @@ class StepBuilder {
   TensorId ints(const std::vector<int64_t>& values);
   TensorId state_of(const ir::Value& value);
   template <class A>
-  void add_step(OpId op, const A& attrs, const std::vector<TensorId>& inputs, const std::vector<TensorId>& outputs, const std::string& name) {
+  void add_step(OpId op, const A& attrs, const std::vector<TensorId>& inputs, const std::vector<TensorId>& outputs,
+                const std::string& name) {
     Step s;
     s.op = static_cast<uint16_t>(op);
     const auto* p = reinterpret_cast<const uint8_t*>(&attrs);
@@ -80,6 +81,7 @@ class StepBuilder {
   const bool io_in_arena_;
   Plan& plan_;
   std::string& error_;
+  std::string too_large_;            // the first tensor that cannot be
   std::map<int, TensorId> tensors_;  // by value id
   std::map<int, TensorId> wanted_;   // where a value shall be written
   std::map<TensorId, const ir::Value*> values_;

@@ -214,7 +214,8 @@ bool StepBuilder::loop_node(const ir::Node& node) {
   TensorId count = node.input(0) == nullptr ? kNone : tensor_of(*node.input(0));
   std::vector<int64_t> known;
   // "As often as the condition says" is written as a huge count.
-  if (count >= 0 && loop.condition >= 0 && ir::known_ints(*node.input(0), &known) && known.size() == 1 && known[0] > node.max_trips) count = kNone;
+  if (count >= 0 && loop.condition >= 0 && ir::known_ints(*node.input(0), &known) && known.size() == 1 && known[0] > node.max_trips)
+    count = kNone;
   s.inputs = {count, loop.condition};
   s.outputs = {loop.trip};
   plan_.steps.push_back(std::move(s));

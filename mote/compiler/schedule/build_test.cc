@@ -1,9 +1,9 @@
 // Graphs become programs that compute what they say: values, methods, states, control flow, open sizes.
 
-#include "mote/ops/concat/concat.h"
-#include "mote/ops/split/split.h"
 #include "mote/compiler/ir/infer.h"
 #include "mote/compiler/schedule/testing/run_graph.h"
+#include "mote/ops/concat/concat.h"
+#include "mote/ops/split/split.h"
 
 namespace mote::schedtest {
 namespace {
@@ -281,6 +281,25 @@ TEST(Build, ErrorsNameTheNode) {
   EXPECT_FALSE(schedule::compile_graph(g, &file, &error));
   EXPECT_NE(error.find("/layer/Blend"), std::string::npos) << error;
   EXPECT_NE(error.find("acme::blend"), std::string::npos) << error;
+}
+
+TEST(Build, TensorsTooLargeToBeAreRefusedByName) {
+  Graph g;
+  auto& m = g.add_method("main");
+  Value* x = g.add_input(m, "x", DType::f32, {2});
+  ir::Node* loop = g.add_node(*m.block, ir::kLoop, nullptr, 0, {g.add_input(m, "n", DType::s64, {}), nullptr}, 1, "loop");
+  loop->max_trips = 0x7fffffff;
+  ir::Block& body = g.add_block(loop);
+  g.add_argument(body, "trip", {DType::s64, {}, 0});
+  Value* go = g.add_argument(body, "go", {DType::boolean, {}, 0});
+  for (Value* v : {go, x}) g.add_result(body, v);
+  std::string error;
+  ASSERT_TRUE(ir::infer(*loop, &error)) << error;
+  loop->outputs[0]->name = "everything";
+  g.add_output(m, "y", loop->outputs[0]);
+  emit::FileBytes file;
+  EXPECT_FALSE(schedule::compile_graph(g, &file, &error));
+  EXPECT_NE(error.find("everything"), std::string::npos) << error;
 }
 
 }  // namespace

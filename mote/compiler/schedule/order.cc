@@ -49,7 +49,8 @@ class Search {
     }
     for (size_t step = 0; step < m_.items.size(); ++step) now = advance(now, width);
     std::vector<int32_t> order;
-    for (int32_t t = now[0].trace; t >= 0; t = traces_[static_cast<size_t>(t)].before) order.push_back(traces_[static_cast<size_t>(t)].item);
+    for (int32_t t = now[0].trace; t >= 0; t = traces_[static_cast<size_t>(t)].before)
+      order.push_back(traces_[static_cast<size_t>(t)].item);
     std::reverse(order.begin(), order.end());
     return order;
   }

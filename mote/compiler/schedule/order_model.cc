@@ -58,7 +58,8 @@ class Maker {
   }
 
   int32_t root(int32_t v) {
-    while (parent_[static_cast<size_t>(v)] != v) v = parent_[static_cast<size_t>(v)] = parent_[static_cast<size_t>(parent_[static_cast<size_t>(v)])];
+    while (parent_[static_cast<size_t>(v)] != v)
+      v = parent_[static_cast<size_t>(v)] = parent_[static_cast<size_t>(parent_[static_cast<size_t>(v)])];
     return v;
   }
   void join(const ir::Value* a, const ir::Value* b) {
@@ -72,7 +73,7 @@ class Maker {
     for (const auto& item : m_.items) {
       const ir::Node& n = *item.node;
       const bool view = (ir::op_flags(n) & kView) != 0;
-      if (view || n.is(OpId::slice) || n.is(OpId::split)) {
+      if (view || n.is(OpId::slice) || n.is(OpId::split) || n.is(OpId::pad)) {
         for (const ir::Value* y : n.outputs)
           if (y != nullptr) join(n.inputs[0], y);
       } else if (n.is(OpId::concat)) {
@@ -151,7 +152,8 @@ LiveBytes run_item(const OrderModel& model, const OrderModel::Item& item, uint64
   for (int32_t g : item.groups) {
     if (!ends(g)) continue;
     freed += model.groups[static_cast<size_t>(g)].bytes;
-    const bool same_size = !item.writes.empty() && model.groups[static_cast<size_t>(g)].bytes == model.groups[static_cast<size_t>(item.writes[0])].bytes;
+    const bool same_size =
+        !item.writes.empty() && model.groups[static_cast<size_t>(g)].bytes == model.groups[static_cast<size_t>(item.writes[0])].bytes;
     if (item.in_place && same_size && present[static_cast<size_t>(g)] && !present[static_cast<size_t>(item.writes[0])])
       replaced = model.groups[static_cast<size_t>(g)].bytes;
   }

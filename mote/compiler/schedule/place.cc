@@ -76,7 +76,8 @@ class BankFill {
     uint32_t when = 0;
     for (const emit::Block& b : blocks) {
       uint64_t live = 0;
-      for (const emit::Block& o : blocks) live += o.life.used() && o.life.first <= b.life.first && b.life.first <= o.life.last ? o.bytes : 0;
+      for (const emit::Block& o : blocks)
+        live += o.life.used() && o.life.first <= b.life.first && b.life.first <= o.life.last ? o.bytes : 0;
       if (live > most) most = live, when = b.life.first;
     }
     size_t worst = buffers.size();

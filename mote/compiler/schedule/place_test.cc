@@ -47,12 +47,12 @@ TEST(Place, WhatIsUsedOutsideOfALoopLivesThroughIt) {
   scan.repeats(2, 8);
   scan.repeats(4, 6);
   scan.access(0, 1, false);
-  scan.access(0, 3, true);   // made before the loop, used in it
+  scan.access(0, 3, true);  // made before the loop, used in it
   scan.access(1, 3, false);
-  scan.access(1, 7, true);   // made and used in each trip; around the inner loop
-  scan.access(2, 5, true);   // read before it is written: carried from trip to trip
+  scan.access(1, 7, true);  // made and used in each trip; around the inner loop
+  scan.access(2, 5, true);  // read before it is written: carried from trip to trip
   scan.access(3, 5, false);
-  scan.access(3, 6, true);   // within one trip of the inner loop
+  scan.access(3, 6, true);  // within one trip of the inner loop
   const std::vector<emit::Life> lives = scan.lives();
   EXPECT_EQ(lives[0].first, 1u);
   EXPECT_EQ(lives[0].last, 8u);

@@ -52,7 +52,8 @@ class Printer {
     std::string s = "tensor " + number(i) + " " + dtype_name(t.desc.dtype) + " " + emit::sizes_text(t.desc) + " " +
                     kStorages[static_cast<size_t>(t.desc.storage)] + " " + std::to_string(t.place) + " +" + number(t.at);
     if (t.desc.layout != Layout::kPlain) s += std::string(" ") + kLayouts[static_cast<size_t>(t.desc.layout)];
-    else if (!std::equal(dense.strides, dense.strides + kMaxRank, t.desc.strides)) s += " strides " + emit::list_text(t.desc.strides, t.desc.rank);
+    else if (!std::equal(dense.strides, dense.strides + kMaxRank, t.desc.strides))
+      s += " strides " + emit::list_text(t.desc.strides, t.desc.rank);
     if (t.desc.ring_rows != 0) s += " ring " + number(t.desc.ring_rows);
     if (t.quant) {
       char q[64];
@@ -101,7 +102,8 @@ class Printer {
     for (TensorId x : s.outputs) t += " " + operand(x);
     if (s.is(ControlOp::kLoop) || s.is(ControlOp::kStrip)) t += " trips " + number(s.trips);
     if (!s.is_control()) t += " " + emit::attrs_text(s.op, s.attrs);
-    if (s.rows.rows != 0) t += " rows " + std::to_string(s.rows.begin) + " " + std::to_string(s.rows.step) + " " + std::to_string(s.rows.rows);
+    if (s.rows.rows != 0)
+      t += " rows " + std::to_string(s.rows.begin) + " " + std::to_string(s.rows.step) + " " + std::to_string(s.rows.rows);
     if (!s.name.empty()) t += " " + quoted(s.name);
     return t;
   }

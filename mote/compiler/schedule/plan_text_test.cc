@@ -49,8 +49,8 @@ TEST(PlanText, WrongTextsAreRefusedWithTheirLine) {
   schedule::Plan plan;
   std::string error;
   EXPECT_FALSE(schedule::parse(schedule::print(random_plan(3), false), &plan, &error)) << "bytes are missing";
-  for (const char* bad : {"nonsense\n", "buffer bank 0 at x\n", "tensor 7 f32 1 arena 0 +0\n", "method \"m\"\n  else\nend\n", "method \"m\"\n  frob 1 -> 2 {}\nend\n",
-                          "method \"m\"\n  relu 0 -> 1 {}\n"}) {
+  for (const char* bad : {"nonsense\n", "buffer bank 0 at x\n", "tensor 7 f32 1 arena 0 +0\n", "method \"m\"\n  else\nend\n",
+                          "method \"m\"\n  frob 1 -> 2 {}\nend\n", "method \"m\"\n  relu 0 -> 1 {}\n"}) {
     error.clear();
     EXPECT_FALSE(schedule::parse(bad, &plan, &error)) << bad;
     EXPECT_FALSE(error.empty());

@@ -1,5 +1,7 @@
 #include "mote/compiler/schedule/schedule.h"
 
+#include <algorithm>
+
 #include "mote/compiler/emit/builder.h"
 #include "mote/compiler/schedule/build.h"
 #include "mote/compiler/schedule/order.h"
@@ -21,7 +23,8 @@ struct Attempt {
 
 // The sizes of a value in every sample. Nothing when one may depend on data: those are small in all samples but the first.
 std::string size_key(const ir::Value& v) {
-  if (v.facts.size() < 3) return "";
+  const auto complete = [&](const ir::Facts& f) { return f.dims.size() == v.type.dims.size(); };
+  if (v.facts.size() < 3 || !std::all_of(v.facts.begin(), v.facts.end(), complete)) return "";
   std::string key;
   for (int i = 0; i < v.type.rank(); ++i) {
     const auto k = static_cast<size_t>(i);
@@ -52,7 +55,8 @@ bool build(const ir::Graph& graph, const PlanOptions& options, const OpRegistry&
 }
 
 // Strips that make the plan's peak smaller, one after the other, as long as they do.
-bool with_strips(const Fresh& fresh, const PlanOptions& options, const OpRegistry& ops, const ShareOptions& share, Plan* best, std::string* error) {
+bool with_strips(const Fresh& fresh, const PlanOptions& options, const OpRegistry& ops, const ShareOptions& share, Plan* best,
+                 std::string* error) {
   const auto finish = [&](Plan& plan, std::vector<uint32_t>* origins) {
     *origins = share_memory(plan, ops, share, fresh.sizes);
     drop_unused(plan);

@@ -104,8 +104,8 @@ bool Sharing::legal(const Step& s) const {
       const TensorId other = j < s.inputs.size() ? s.inputs[j] : s.outputs[j - s.inputs.size()];
       if (other < 0 || !touches(out, other)) continue;
       const bool together = out == other || plan_.tensor(out).at == plan_.tensor(other).at;
-      const bool allowed = j < s.inputs.size() && together &&
-                           may_share(*def, static_cast<uint32_t>(k), static_cast<uint32_t>(j), desc(out), desc(other));
+      const bool allowed =
+          j < s.inputs.size() && together && may_share(*def, static_cast<uint32_t>(k), static_cast<uint32_t>(j), desc(out), desc(other));
       if (!allowed) return false;
     }
   }
@@ -187,15 +187,25 @@ TensorId Sharing::add_part(TensorId whole, TensorId like, uint64_t at, uint32_t 
   return id;
 }
 
+// The step with this number, and those that were put in front or in place of it.
+std::vector<Step*> Sharing::steps_at(uint32_t i) {
+  std::vector<Step*> out = {&plan_.steps[i]};
+  for (auto* more : {&before_, &instead_})
+    if (const auto found = more->find(i); found != more->end())
+      for (Step& s : found->second) out.push_back(&s);
+  return out;
+}
+
 // Every step names `to` where it named `from`; undone when a step would then be refused.
 bool Sharing::rename(TensorId from, TensorId to) {
+  if (!uses(from).reads.empty() && uses(from).reads.back() >= plan_.steps.size()) return false;  // the caller fetches it
   std::vector<TensorId*> changed;
   for (const auto* list : {&uses(from).writes, &uses(from).reads}) {
     for (uint32_t i : *list) {
-      if (i >= plan_.steps.size()) return false;
-      for (auto* operands : {&plan_.steps[i].inputs, &plan_.steps[i].outputs})
-        for (TensorId& t : *operands)
-          if (t == from) t = to, changed.push_back(&t);
+      for (Step* s : steps_at(i))
+        for (auto* operands : {&s->inputs, &s->outputs})
+          for (TensorId& t : *operands)
+            if (t == from) t = to, changed.push_back(&t);
     }
   }
   if (!legal_around(from)) {
@@ -225,8 +235,10 @@ std::vector<uint32_t> Sharing::finish() {
   std::vector<Step> steps;
   for (uint32_t i = 0; i < plan_.steps.size(); ++i) {
     place[i] = static_cast<uint32_t>(steps.size());
+    if (const auto found = before_.find(i); found != before_.end()) steps.insert(steps.end(), found->second.begin(), found->second.end());
     if (!dropped_[i]) steps.push_back(plan_.steps[i]);
-    else if (const auto found = instead_.find(i); found != instead_.end()) steps.insert(steps.end(), found->second.begin(), found->second.end());
+    else if (const auto found = instead_.find(i); found != instead_.end())
+      steps.insert(steps.end(), found->second.begin(), found->second.end());
     origins.resize(steps.size(), i);
   }
   place.back() = static_cast<uint32_t>(steps.size());
@@ -292,6 +304,7 @@ std::vector<uint32_t> share_memory(Plan& plan, const OpRegistry& ops, const Shar
   if (options.in_place) sharing.drop_copies();
   if (options.reshapes) sharing.drop_views();
   if (options.concats) sharing.join_concats();
+  if (options.concats) sharing.join_pads();
   if (options.cuts) sharing.cut_views();
   if (options.in_place) sharing.in_place();
   return sharing.finish();

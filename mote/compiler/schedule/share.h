@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mote/compiler/schedule/plan.h"
+#include "mote/core/op.h"
 #include "mote/runtime/op_registry.h"
 
 namespace mote::schedule {
@@ -14,7 +15,7 @@ namespace mote::schedule {
 struct ShareOptions {
   bool in_place = true;
   bool reshapes = true;  // results of reshapes and copies are the bytes they come from
-  bool concats = true;   // parts are computed where the whole shall lie
+  bool concats = true;   // parts are computed where the whole shall lie, and what is padded where the padding surrounds it
   bool cuts = true;      // results of splits and slices are parts of what they are cut from
 };
 
@@ -39,6 +40,7 @@ class Sharing {
 
   void drop_views();    // share_views.cc
   void join_concats();  // share_views.cc
+  void join_pads();     // share_views.cc
   void cut_views();     // share_views.cc
   void drop_copies();   // share_in_place.cc
   void in_place();      // share_in_place.cc
@@ -84,10 +86,13 @@ class Sharing {
   // Moves a movable tensor and what shares its buffer, unless a step that uses them would then be refused.
   bool try_move(TensorId t, int32_t place, uint64_t at, const int32_t* strides);
   TensorId add_part(TensorId whole, TensorId like, uint64_t at, uint32_t written);
+  std::vector<Step*> steps_at(uint32_t i);
   bool rename(TensorId from, TensorId to);
   bool same_type(TensorId a, TensorId b) const;
 
   bool join_concat(uint32_t i);
+  bool join_pad(uint32_t i);
+  TensorId pad_value(const Step& s, const OpContext& c);
   bool cut(uint32_t i, const std::vector<uint64_t>& offsets);
   bool drop_copy(uint32_t i);
   void write_in_place(uint32_t i);
@@ -99,13 +104,14 @@ class Sharing {
   Plan& plan_;
   const OpRegistry& ops_;
   const SizeKeys& sizes_;
-  std::vector<Uses> uses_;                        // per tensor
-  std::vector<std::vector<TensorId>> members_;    // per buffer
-  std::vector<Range> ranges_;                     // branches and loops
-  std::vector<int32_t> range_of_;                 // per step, the innermost
-  std::vector<bool> dropped_, in_strip_;          // per step
-  std::vector<bool> pinned_;                      // per tensor: the caller knows its layout
+  std::vector<Uses> uses_;                         // per tensor
+  std::vector<std::vector<TensorId>> members_;     // per buffer
+  std::vector<Range> ranges_;                      // branches and loops
+  std::vector<int32_t> range_of_;                  // per step, the innermost
+  std::vector<bool> dropped_, in_strip_;           // per step
+  std::vector<bool> pinned_;                       // per tensor: the caller knows its layout
   std::map<uint32_t, std::vector<Step>> instead_;  // of a dropped step
+  std::map<uint32_t, std::vector<Step>> before_;   // in front of a step
 };
 
 }  // namespace mote::schedule

@@ -73,7 +73,8 @@ bool Sharing::write_over(uint32_t i, size_t input) {
   const Step& s = step(i);
   const TensorId x = s.inputs[input], y = s.outputs[0];
   if (!in_arena(x) || x == y || !dead_after(x, i) || !others_agree(s, input)) return false;
-  if ((is_static(y) || is_dense(desc(x))) && (i == 0 || free_between(y, 0, i - 1))) {
+  // Where y is filled in front of this step, x would be too.
+  if ((is_static(y) || is_dense(desc(x))) && before_.count(i) == 0 && (i == 0 || free_between(y, 0, i - 1))) {
     const Tensor from = plan_.tensor(x);
     if (try_move(y, from.place, from.at, is_static(y) ? from.desc.strides : nullptr)) return true;
   }

@@ -6,6 +6,8 @@
 #include "mote/compiler/schedule/testing/random_graph.h"
 #include "mote/compiler/schedule/testing/run_graph.h"
 #include "mote/ops/concat/concat.h"
+#include "mote/ops/conv/conv.h"
+#include "mote/ops/pad/pad.h"
 #include "mote/ops/slice/slice.h"
 #include "mote/ops/split/split.h"
 
@@ -121,6 +123,37 @@ TEST(Share, ConcatPartsAreComputedInPlace) {
   EXPECT_EQ(count_steps(plan, OpId::copy), 1u) << "the input is copied into its part";
 }
 
+TEST(Share, WhatIsPaddedIsComputedInsideThePadding) {
+  Graph g;
+  auto& m = g.add_method("main");
+  Value* x = g.add_input(m, "x", DType::f32, {1, 4, 4, 3});
+  NodeBuilder b(g, *m.block, "n");
+  ops::pad::Attrs pad;
+  pad.end[3] = 1;
+  pad.begin[1] = pad.end[2] = 2;
+  Value* inside = b.op(OpId::exp, {x});
+  Value* padded = b.op(OpId::pad, pad, {inside});
+  g.add_output(m, "inside", b.op(OpId::reduce_sum, {inside}));
+  g.add_output(m, "padded", b.op(OpId::reduce_max, {padded}));
+  const schedule::Plan plan = plan_of(g);
+  EXPECT_EQ(count_steps(plan, OpId::pad), 0u);
+  EXPECT_EQ(count_steps(plan, OpId::fill), 1u);
+  EXPECT_EQ(plan.peak(), 6u * 6 * 4 * 4);
+  const Buffers in = {bytes_of(std::vector<float>(48, 0.5f))};
+  EXPECT_EQ(run(g, in), run(g, in, {}, plain_options()));
+}
+
+TEST(Share, AFillDoesNotDestroyWhatTheNextStepReads) {
+  Graph g;
+  auto& m = g.add_method("main");
+  Value* x = g.add_input(m, "x", DType::f32, {4, 4});
+  NodeBuilder b(g, *m.block, "n");
+  Value* padded = b.op(OpId::pad, ops::pad::Attrs{}, {b.op(OpId::neg, {b.op(OpId::softmax, {x})})});  // by nothing
+  g.add_output(m, "y", b.op(OpId::reduce_sum, {padded}));
+  const Buffers in = {bytes_of(std::vector<float>(16, 0.5f))};
+  EXPECT_EQ(run(g, in), run(g, in, {}, plain_options()));
+}
+
 TEST(Share, SplitsAndSlicesAreViews) {
   Graph g;
   auto& m = g.add_method("main");
@@ -140,6 +173,50 @@ TEST(Share, SplitsAndSlicesAreViews) {
   g.add_output(m, "rows", b.op(OpId::reduce_max, {rows}));
   const schedule::Plan plan = plan_of(g);
   EXPECT_EQ(count_steps(plan, OpId::split) + count_steps(plan, OpId::slice), 0u);
+}
+
+TEST(Share, AConvolutionIsWrittenOverTheResidualItAdds) {
+  Graph g;
+  auto& m = g.add_method("main");
+  Value* x = g.add_input(m, "x", DType::f32, {1, 8, 8, 4});
+  NodeBuilder b(g, *m.block, "n");
+  ops::conv::Attrs same;
+  for (int i = 0; i < 2; ++i) same.pads_begin[i] = same.pads_end[i] = 1;
+  std::vector<float> weights(4 * 9 * 4);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 7) / 8 - 0.25f;
+  Value* w = g.constant<float>({4, 3, 3, 4}, weights);
+  Value* start = b.op(OpId::exp, {x});
+  Value* sum = b.op(OpId::conv, same, {b.op(OpId::conv, same, {start, w}), w, nullptr, start});
+  Value* own = b.op(OpId::conv, same, {sum, w, nullptr, sum});  // reads what it would write over: needs a place of its own
+  g.add_output(m, "y", b.op(OpId::reduce_max, {own}));
+  EXPECT_EQ(plan_of(g).peak(), 2u * 1024);
+  const Buffers in = {bytes_of(std::vector<float>(256, 0.5f))};
+  EXPECT_EQ(run(g, in), run(g, in, {}, plain_options()));
+}
+
+TEST(Share, DynamicSizesThatAreTheSameShareToo) {
+  Graph g;
+  g.symbols.push_back({"n", 1, 9});
+  auto& m = g.add_method("main");
+  Value* x = g.add_input(m, "x", DType::f32, {0, 4}, {0, -1});
+  Value* one = g.add_input(m, "one", DType::f32, {1, 4});
+  NodeBuilder b(g, *m.block, "n");
+  Value *p = b.op(OpId::exp, {x}), *q = b.op(OpId::softmax, {x});
+  Value* sum = b.op(OpId::add, {b.op(OpId::mul, {p, q}), one});
+  Value* flat = b.reshape(sum, {-1});
+  Value* wide = b.op(OpId::add, {b.op(OpId::exp, {one}), sum});  // the first operand has another size
+  g.add_output(m, "flat", b.op(OpId::neg, {flat}));
+  g.add_output(m, "wide", b.op(OpId::reduce_sum, {wide}));
+  EXPECT_LE(plan_of(g).peak(), 2u * 9 * 16 + 16);
+  const auto plain = load(g, plain_options()), shared = load(g);
+  for (const int32_t n : {9, 1, 4}) {
+    std::vector<float> in(static_cast<size_t>(n) * 4);
+    for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i) / 7;
+    const Buffers inputs = {bytes_of(in), bytes_of<float>({1, 2, 3, 4})};
+    const Buffers wanted = run(plain.get(), 0, inputs, {{n, 4}, {}});
+    ASSERT_EQ(wanted.size(), 2u);
+    EXPECT_EQ(run(shared.get(), 0, inputs, {{n, 4}, {}}), wanted) << n;
+  }
 }
 
 TEST(Share, LoopsUpdateWhatTheyCarryInPlace) {

@@ -6,6 +6,8 @@
 #include "mote/compiler/schedule/share.h"
 #include "mote/format/reader.h"
 #include "mote/ops/concat/concat.h"
+#include "mote/ops/fill/fill.h"
+#include "mote/ops/pad/pad.h"
 #include "mote/ops/slice/slice.h"
 #include "mote/ops/split/split.h"
 
@@ -85,6 +87,69 @@ bool Sharing::join_concat(uint32_t i) {
     copy.outputs = {add_part(whole, x, offset, i)};
     copies.push_back(std::move(copy));
   }
+  return true;
+}
+
+void Sharing::join_pads() {
+  for (uint32_t i = static_cast<uint32_t>(plan_.steps.size()); i-- > 0;)
+    if (!fixed(i) && step(i).is(OpId::pad)) dropped_[i] = join_pad(i);
+}
+
+// The element that padding consists of: the operand, or a constant for the attribute when that is 0. kNone: neither.
+TensorId Sharing::pad_value(const Step& s, const OpContext& c) {
+  if (c.has_input(1)) return desc(s.inputs[1]).storage == Storage::kConstant ? s.inputs[1] : kNone;
+  if (c.attrs<ops::pad::Attrs>().value != 0) return kNone;
+  Tensor t;
+  t.desc.dtype = desc(s.outputs[0]).dtype;
+  t.desc.storage = Storage::kConstant;
+  t.place = static_cast<int32_t>(plan_.constants.size());
+  const std::vector<uint8_t> zero(dtype_bytes(t.desc.dtype), 0);
+  plan_.constants.push_back({ir::Bytes::copy_of(zero.data(), zero.size()), ""});
+  plan_.tensors.push_back(std::move(t));
+  uses_.emplace_back();
+  pinned_.push_back(false);
+  return static_cast<TensorId>(plan_.tensors.size() - 1);
+}
+
+// Fills the padded tensor before its inside is computed, in place.
+bool Sharing::join_pad(uint32_t i) {
+  const Step s = step(i);
+  const TensorId x = s.inputs[0], y = s.outputs[0];
+  if (!alone(x) || !once(x) || !in_arena(y) || !once(y) || (i > 0 && !free_between(y, 0, i - 1))) return false;
+  const uint32_t made = uses(x).writes[0];
+  const OpQuery query(plan_, s, *definition(ops_, s));
+  const auto& attrs = query.context().attrs<ops::pad::Attrs>();
+  if (query.dynamic() || attrs.mode != ops::pad::kConstant || made >= i || fixed(made) || loop_of(made) != loop_of(i)) return false;
+  int64_t begin[kMaxRank], end[kMaxRank];
+  bool known = false;
+  if (!ops::pad::resolve(attrs, query.context(), begin, end, &known).ok() || !known) return false;
+  uint64_t at = plan_.tensor(y).at;
+  for (int k = 0; k < desc(y).rank; ++k) {
+    if (begin[k] < 0 || end[k] < 0) return false;
+    at += static_cast<uint64_t>(begin[k]) * static_cast<uint32_t>(desc(y).strides[k]);
+  }
+  Step fill;
+  fill.op = static_cast<uint16_t>(OpId::fill);
+  fill.name = s.name;
+  fill.inputs = {pad_value(s, query.context())};
+  fill.outputs = {y};
+  if (fill.inputs[0] < 0) return false;
+  ops::fill::Attrs dims;
+  dims.rank = desc(y).rank;
+  std::copy_n(desc(y).dims, desc(y).rank, dims.dims);
+  fill.attrs.assign(reinterpret_cast<const uint8_t*>(&dims), reinterpret_cast<const uint8_t*>(&dims + 1));
+  dropped_[i] = true;  // the step itself would be refused
+  const Tensor to = plan_.tensor(y);
+  if (!try_move(x, to.place, at, to.desc.strides)) return false;
+  // What was to be filled before y is to be filled before x now.
+  std::vector<Step>& first = before_[made];
+  for (Step& around : before_[i]) {
+    uses(around.outputs[0]).writes = {made};
+    first.push_back(std::move(around));
+  }
+  before_.erase(i);
+  first.push_back(std::move(fill));
+  uses(y).writes = {made};
   return true;
 }
 

@@ -49,15 +49,18 @@ class Verifier {
     const uint64_t room = d.storage == Storage::kConstant ? p_.constants[static_cast<size_t>(t.place)].data.size
                                                           : p_.buffers[static_cast<size_t>(t.place)].bytes;
     if (t.at > room || extent_bytes(d) > room - t.at)
-      return fail(what + " needs bytes " + std::to_string(t.at) + " to " + std::to_string(t.at + extent_bytes(d)) + " of " + std::to_string(room));
-    if (d.storage == Storage::kState && !p_.buffers[static_cast<size_t>(t.place)].state) return fail(what + " is a state in a buffer that is not kept");
+      return fail(what + " needs bytes " + std::to_string(t.at) + " to " + std::to_string(t.at + extent_bytes(d)) + " of " +
+                  std::to_string(room));
+    if (d.storage == Storage::kState && !p_.buffers[static_cast<size_t>(t.place)].state)
+      return fail(what + " is a state in a buffer that is not kept");
     return true;
   }
 
   bool methods() {
     size_t next = 0;
     for (const Method& m : p_.methods) {
-      if (m.first_step != next || m.step_count > p_.steps.size() - next) return fail("method '" + m.name + "' has steps that are not its own");
+      if (m.first_step != next || m.step_count > p_.steps.size() - next)
+        return fail("method '" + m.name + "' has steps that are not its own");
       for (const auto* list : {&m.inputs, &m.outputs})
         for (const Io& io : *list)
           if (!is_tensor(io.tensor)) return fail("'" + io.name + "' of method '" + m.name + "' names no tensor");
@@ -76,7 +79,8 @@ class Verifier {
       const int inner = depth + (s.is(ControlOp::kIf) ? 2 : 1);
       if (length > end - i - 1) return fail("'" + s.name + "' has a body that ends outside of the range around it");
       if (length > 0 && inner > kMaxNesting)
-        return fail("'" + s.name + "' is nested too deeply; at most " + std::to_string(kMaxNesting) + " ranges (an if counts twice) are possible");
+        return fail("'" + s.name + "' is nested too deeply; at most " + std::to_string(kMaxNesting) +
+                    " ranges (an if counts twice) are possible");
       if (!ranges(i + 1, i + 1 + s.body, inner) || !ranges(i + 1 + s.body, i + 1 + length, inner)) return false;
       i += length;
     }
@@ -87,7 +91,8 @@ class Verifier {
     for (const State& s : p_.states) {
       if (!is_tensor(s.tensor) || p_.tensor(s.tensor).desc.storage != Storage::kState) return fail("state '" + s.name + "' has no tensor");
       if (s.init == kNone) continue;
-      if (!is_tensor(s.init) || p_.tensor(s.init).desc.storage != Storage::kConstant) return fail("state '" + s.name + "' starts as no constant");
+      if (!is_tensor(s.init) || p_.tensor(s.init).desc.storage != Storage::kConstant)
+        return fail("state '" + s.name + "' starts as no constant");
     }
     return true;
   }
@@ -138,7 +143,8 @@ class Verifier {
         if (other < 0) continue;
         const TensorDesc a = placed(s.outputs[k]), b = placed(other);
         if (!overlaps(a, b)) continue;
-        if (j < s.inputs.size() && a.offset == b.offset && may_share(def, static_cast<uint32_t>(k), static_cast<uint32_t>(j), a, b)) continue;
+        if (j < s.inputs.size() && a.offset == b.offset && may_share(def, static_cast<uint32_t>(k), static_cast<uint32_t>(j), a, b))
+          continue;
         return fail(what + " writes tensor " + std::to_string(s.outputs[k]) + " over tensor " + std::to_string(other));
       }
     }

@@ -100,7 +100,8 @@ TEST(ProgramText, WrongTextsAreRefused) {
   std::string error;
   ASSERT_TRUE(emit::lower(plan_of(1, 12), {}, &records, &error)) << error;
   EXPECT_FALSE(emit::parse(emit::print(records, false), &out, &error)) << "bytes are missing";
-  for (const char* bad : {"bank name x", "tensor 0 f33 1 arena 0 at 0 layout 0", "do frob 1 -> 2 {}", "do relu 0 -> 1 {a=1}", "io tensor -1 name \"\"", "golden"}) {
+  for (const char* bad : {"bank name x", "tensor 0 f33 1 arena 0 at 0 layout 0", "do frob 1 -> 2 {}", "do relu 0 -> 1 {a=1}",
+                          "io tensor -1 name \"\"", "golden"}) {
     error.clear();
     EXPECT_FALSE(emit::parse(bad, &out, &error)) << bad;
     EXPECT_EQ(error.rfind("line 1: ", 0), 0u) << error;

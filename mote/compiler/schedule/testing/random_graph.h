@@ -9,6 +9,7 @@
 #include "mote/compiler/ir/builder.h"
 #include "mote/compiler/ir/infer.h"
 #include "mote/ops/concat/concat.h"
+#include "mote/ops/pad/pad.h"
 #include "mote/ops/slice/slice.h"
 #include "mote/ops/split/split.h"
 
@@ -26,12 +27,15 @@ class RandomGraph {
     values.push_back(g_.constant<float>({1, 4, 2, 6}, std::vector<float>(48, 0.5f)));
     state_ = pick(4) == 0 ? g_.add_state("state", DType::f32, {1, 4, 2, 6}) : nullptr;
     grow(*m.block, values, nodes, 0);
-    for (int i = 0; i < 3; ++i) g_.add_output(m, "y" + std::to_string(i), values[values.size() - 1 - pick(std::min<size_t>(values.size(), 6))]);
+    for (int i = 0; i < 3; ++i)
+      g_.add_output(m, "y" + std::to_string(i), values[values.size() - 1 - pick(std::min<size_t>(values.size(), 6))]);
   }
 
  private:
   size_t pick(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random_); }
-  ir::Value* any(const std::vector<ir::Value*>& v) { return pick(3) > 0 ? v[v.size() - 1 - pick(std::min<size_t>(v.size(), 4))] : v[pick(v.size())]; }
+  ir::Value* any(const std::vector<ir::Value*>& v) {
+    return pick(3) > 0 ? v[v.size() - 1 - pick(std::min<size_t>(v.size(), 4))] : v[pick(v.size())];
+  }
   // One with the shape of `like`, for operators with two operands.
   ir::Value* mate(const std::vector<ir::Value*>& v, const ir::Value* like) {
     std::vector<ir::Value*> fits;
@@ -45,7 +49,7 @@ class RandomGraph {
       ir::NodeBuilder b(g_, block, "n" + std::to_string(i));
       ir::Value* x = any(values);
       const size_t rank = x->type.dims.size();
-      switch (pick(depth < 2 ? 13 : 10)) {
+      switch (pick(depth < 2 ? 14 : 11)) {
         case 0: values.push_back(b.op(OpId::relu, {x})); break;
         case 1: values.push_back(b.op(OpId::neg, {x})); break;
         case 2: values.push_back(b.op(OpId::add, {x, mate(values, x)})); break;
@@ -72,9 +76,17 @@ class RandomGraph {
             values.push_back(next);
           }
           break;
-        case 10: branch(block, values, x, depth); break;
+        case 10: {
+          if (x->type.count() > 300) break;
+          ops::pad::Attrs a;
+          for (size_t k = 0; k < rank; ++k) a.begin[k] = static_cast<int32_t>(pick(2)), a.end[k] = static_cast<int32_t>(pick(2));
+          values.push_back(b.op(OpId::pad, a, {x}));
+          break;
+        }
+        case 11: branch(block, values, x, depth); break;
         default: loop(block, values, x, depth); break;
       }
+      while (values.back() == nullptr) values.pop_back();  // sizes that cannot be reshaped
     }
   }
 
@@ -91,7 +103,8 @@ class RandomGraph {
 
   void loop(ir::Block& block, std::vector<ir::Value*>& values, ir::Value* x, int depth) {
     ir::Value* other = mate(values, x);
-    ir::Node* n = g_.add_node(block, ir::kLoop, nullptr, 0, {g_.scalar<int64_t>(static_cast<int64_t>(pick(4))), nullptr, x, other}, 3, "loop");
+    ir::Node* n =
+        g_.add_node(block, ir::kLoop, nullptr, 0, {g_.scalar<int64_t>(static_cast<int64_t>(pick(4))), nullptr, x, other}, 3, "loop");
     ir::Block& body = g_.add_block(n);
     g_.add_argument(body, "trip", {DType::s64, {}, 0});
     ir::Value* go = g_.add_argument(body, "go", {DType::boolean, {}, 0});
@@ -112,7 +125,7 @@ class RandomGraph {
     if (n->outputs.size() == 3 && n->outputs[2]->type.dims[0] > 0) {
       ir::NodeBuilder b(g_, *n->block, "flat");
       if (n->outputs[2]->type.rank() <= 4) return;
-      values.push_back(b.reshape(n->outputs[2], {1, 1, 2, -1}));
+      if (ir::Value* flat = b.reshape(n->outputs[2], {1, 1, 2, -1}); flat != nullptr) values.push_back(flat);
     }
   }
 
