@@ -1,7 +1,8 @@
 """Writes the node tests of the onnx package as files: python export_cases.py OUT_DIR.
 
 One folder per case with model.onnx and input_i.npy, output_i.npy; cases.tsv lists them: name, operators, plain (1: inputs and outputs
-are tensors of number types), rtol, atol, inputs, outputs. Values that numpy cannot hold plainly are left out: the case is not plain then.
+are tensors of number types), rtol, atol, inputs, outputs. Elements of 4 bits are written as bytes. Values that numpy cannot hold plainly
+are left out: the case is not plain then.
 """
 import hashlib
 import os
@@ -26,7 +27,9 @@ def as_array(value, numpy, numpy_helper, TensorProto):
     value = numpy.asarray(value)
     if value.dtype.name == "bfloat16":
         return value.view(numpy.dtype("V2"))
-    return value if value.dtype.kind in "fiub" and value.dtype.name not in ("int4", "uint4", "int2", "uint2") else None
+    if value.dtype.name in ("int4", "uint4"):
+        return value.astype("int8" if value.dtype.name == "int4" else "uint8")
+    return value if value.dtype.isbuiltin == 1 and value.dtype.kind in "fiub" else None
 
 
 def operators(model):

@@ -68,13 +68,14 @@ def fused_cases():
     ms("fused_matmul", "FusedMatMul", [f(2, 5, 3), f(2, 4, 5)], transA=1, transB=1, alpha=0.5)
     ms("fused_gemm", "FusedGemm", [f(3, 4), f(4, 5), f(5)], activation="LeakyRelu", activation_alpha=0.1)
     ms("skip_layer_norm", "SkipLayerNormalization", [f(2, 3, 8), f(2, 3, 8), f(8), f(8), f(8)], epsilon=1e-5)
-    ms("skip_layer_norm_sum", "SkipLayerNormalization", [f(2, 3, 8), f(2, 3, 8), f(8), f(8), f(8)], outputs=["y", "", "", "sum"], epsilon=1e-5)
+    ms("skip_layer_norm_sum", "SkipLayerNormalization", [f(2, 3, 8), f(2, 3, 8), f(8), f(8), f(8)], outputs=["y", "", "", "sum"],
+       epsilon=1e-5)
     ms("skip_rms_norm", "SkipSimplifiedLayerNormalization", [f(2, 3, 8), f(2, 3, 8), f(8)], epsilon=1e-5)
     add("rms_norm", "", "SimplifiedLayerNormalization", [f(2, 3, 8), f(8)], dict(axis=-1, epsilon=1e-5), 1, 1e-5)
     ids, segments = rng.randint(0, 10, (2, 4)).astype(np.int32), rng.randint(0, 2, (2, 4)).astype(np.int32)
     mask = np.array([[1, 1, 1, 0], [1, 1, 0, 0]], np.int32)
-    ms("embed_layer_norm", "EmbedLayerNormalization", [ids, segments, f(10, 8), f(6, 8), f(2, 8), f(8), f(8), mask], outputs=["y", "lengths"],
-       mask_index_type=1)
+    ms("embed_layer_norm", "EmbedLayerNormalization", [ids, segments, f(10, 8), f(6, 8), f(2, 8), f(8), f(8), mask],
+       outputs=["y", "lengths"], mask_index_type=1)
     ms("cdist", "CDist", [f(4, 3), f(5, 3)], metric="euclidean")
     ms("expand_dims", "ExpandDims", [f(4, 3), np.array(-1, np.int32)], constants=(1,))
 
@@ -91,9 +92,11 @@ def attention_cases():
     ms("multi_head", "MultiHeadAttention", [f(2, 4, 8), f(2, 6, 8), f(2, 6, 8)], num_heads=2, atol=1e-4)
     ms("multi_head_bias", "MultiHeadAttention", [f(2, 4, 8), f(2, 4, 8), f(2, 4, 8), f(24)], num_heads=2, atol=1e-4)
     ms("multi_head_mask", "MultiHeadAttention", [f(2, 4, 8), f(2, 4, 8), f(2, 4, 8), None, mask], num_heads=2, atol=1e-4)
-    ms("multi_head_attention_bias", "MultiHeadAttention", [f(2, 4, 8), f(2, 6, 8), f(2, 6, 8), None, None, f(1, 2, 4, 6)], num_heads=2, atol=1e-4)
+    ms("multi_head_attention_bias", "MultiHeadAttention", [f(2, 4, 8), f(2, 6, 8), f(2, 6, 8), None, None, f(1, 2, 4, 6)], num_heads=2,
+       atol=1e-4)
     ms("multi_head_by_head", "MultiHeadAttention", [f(2, 4, 8), f(2, 2, 6, 4), f(2, 2, 6, 4)], num_heads=2, atol=1e-4)
-    ms("q_attention", "QAttention", [u8(2, 4, 8), s8(8, 24), f(24), scale(0.01), scale(0.02), None, zero(128), zero(0, np.int8)], num_heads=2,
+    ms("q_attention", "QAttention", [u8(2, 4, 8), s8(8, 24), f(24), scale(0.01), scale(0.02), None, zero(128), zero(0, np.int8)],
+       num_heads=2,
        atol=1e-3)
     ms("rotary", "RotaryEmbedding", [f(2, 4, 8), np.array([[0, 1, 2, 3], [2, 3, 4, 5]]), f(10, 2), f(10, 2)], num_heads=2)
     ms("rotary_first_position", "RotaryEmbedding", [f(2, 4, 8), np.array([3]), f(10, 2), f(10, 2)], num_heads=2, interleaved=1)
@@ -102,27 +105,36 @@ def attention_cases():
 def quantized_cases():
     q = (scale(0.05), zero(128))
     ms("qlinear_add", "QLinearAdd", [u8(2, 3), *q, u8(2, 3), scale(0.03), zero(100), scale(0.07), zero(120)], atol=1)
-    ms("qlinear_mul", "QLinearMul", [s8(2, 3), scale(0.05), zero(3, np.int8), s8(3), scale(0.03), zero(-4, np.int8), scale(0.1), zero(5, np.int8)],
+    ms("qlinear_mul", "QLinearMul", [s8(2, 3), scale(0.05), zero(3, np.int8), s8(3), scale(0.03), zero(-4, np.int8), scale(0.1), zero(5,
+       np.int8)],
        atol=1)
     ms("qlinear_sigmoid", "QLinearSigmoid", [u8(2, 9), *q, scale(1 / 256), zero(0)], constants=(1, 2, 3, 4), atol=1)
     ms("qlinear_leaky_relu", "QLinearLeakyRelu", [u8(2, 9), *q, scale(0.04), zero(110)], constants=(1, 2, 3, 4), alpha=0.1, atol=1)
-    ms("qlinear_average_pool", "QLinearAveragePool", [u8(1, 2, 6, 6), *q, scale(0.05), zero(128)], kernel_shape=[3, 3], strides=[2, 2], atol=1)
-    ms("qlinear_average_pool_last", "QLinearAveragePool", [u8(1, 6, 6, 2), *q, scale(0.05), zero(128)], kernel_shape=[3, 3], channels_last=1, atol=1)
+    ms("qlinear_average_pool", "QLinearAveragePool", [u8(1, 2, 6, 6), *q, scale(0.05), zero(128)], kernel_shape=[3, 3], strides=[2, 2],
+       atol=1)
+    ms("qlinear_average_pool_last", "QLinearAveragePool", [u8(1, 6, 6, 2), *q, scale(0.05), zero(128)], kernel_shape=[3, 3],
+       channels_last=1, atol=1)
     ms("qlinear_global_pool", "QLinearGlobalAveragePool", [u8(1, 2, 6, 6), *q, scale(0.04), zero(128)], atol=1)
-    ms("qlinear_concat", "QLinearConcat", [*q, u8(2, 3), scale(0.04), zero(100), u8(2, 2), scale(0.06), zero(128)], axis=1, constants=(3, 4, 6, 7), atol=1)
+    ms("qlinear_concat", "QLinearConcat", [*q, u8(2, 3), scale(0.04), zero(100), u8(2, 2), scale(0.06), zero(128)], axis=1,
+       constants=(3, 4, 6, 7), atol=1)
     ms("qlinear_softmax", "QLinearSoftmax", [u8(2, 7), *q, scale(1 / 256), zero(0)], constants=(1, 2, 3, 4), axis=-1, opset=13, atol=1)
     ms("qlinear_where", "QLinearWhere", [np.array([True, False, True]), u8(3), *q, u8(3), scale(0.02), zero(7), scale(0.06), zero(99)],
        constants=(2, 3, 5, 6, 7, 8), atol=1)
-    ms("q_gemm", "QGemm", [u8(3, 4), *q, s8(4, 5), scale(0.02), zero(0, np.int8), rng.randint(-99, 99, 5).astype(np.int32), scale(0.3), zero(100)],
+    ms("q_gemm", "QGemm", [u8(3, 4), *q, s8(4, 5), scale(0.02), zero(0, np.int8), rng.randint(-99, 99, 5).astype(np.int32), scale(0.3),
+       zero(100)],
        transB=0, atol=1)
     ms("q_gemm_float", "QGemm", [u8(3, 4), *q, s8(5, 4), scale(0.02), zero(0, np.int8)], transB=1, alpha=0.5, atol=1e-4)
     ms("dynamic_quantize_matmul", "DynamicQuantizeMatMul", [f(3, 8), s8(8, 5), scale(0.02), zero(0, np.int8), f(5)], atol=1e-4)
-    ms("matmul_integer_to_float", "MatMulIntegerToFloat", [u8(3, 8), s8(8, 5), scale(0.05), scale(0.02), zero(130), zero(0, np.int8), f(5)], atol=1e-3)
-    ms("matmul_4_bits", "MatMulNBits", [f(3, 64), u8(6, 2, 16), np.abs(f(6, 2)).reshape(-1)], constants=(1, 2), K=64, N=6, bits=4, block_size=32,
+    ms("matmul_integer_to_float", "MatMulIntegerToFloat", [u8(3, 8), s8(8, 5), scale(0.05), scale(0.02), zero(130), zero(0, np.int8),
+       f(5)], atol=1e-3)
+    ms("matmul_4_bits", "MatMulNBits", [f(3, 64), u8(6, 2, 16), np.abs(f(6, 2)).reshape(-1)], constants=(1, 2), K=64, N=6, bits=4,
+       block_size=32,
        atol=1e-3)
-    ms("matmul_4_bits_zeros", "MatMulNBits", [f(3, 64), u8(6, 4, 8), np.abs(f(6, 4)).reshape(-1), u8(12)], constants=(1, 2, 3), K=64, N=6, bits=4,
+    ms("matmul_4_bits_zeros", "MatMulNBits", [f(3, 64), u8(6, 4, 8), np.abs(f(6, 4)).reshape(-1), u8(12)], constants=(1, 2, 3), K=64,
+       N=6, bits=4,
        block_size=16, atol=1e-3)
-    ms("matmul_8_bits", "MatMulNBits", [f(3, 64), u8(6, 2, 32), np.abs(f(6, 2)).reshape(-1)], constants=(1, 2), K=64, N=6, bits=8, block_size=32,
+    ms("matmul_8_bits", "MatMulNBits", [f(3, 64), u8(6, 2, 32), np.abs(f(6, 2)).reshape(-1)], constants=(1, 2), K=64, N=6, bits=8,
+       block_size=32,
        atol=1e-2)
     ms("quantize", "QuantizeLinear", [f(3, 4), scale(0.02), zero(10000, np.uint16)], atol=1)
     ms("dequantize", "DequantizeLinear", [rng.randint(-9999, 9999, (3, 4)).astype(np.int16), scale(0.02), zero(7, np.int16)])
@@ -132,11 +144,13 @@ def ml_cases():
     ml("scaler", "Scaler", [f(3, 4)], offset=[0.1, 0.2, 0.3, 0.4], scale=[1.0, 2.0, 3.0, 4.0])
     for norm in ("MAX", "L1", "L2"):
         ml("normalizer_" + norm.lower(), "Normalizer", [np.abs(f(3, 4))], norm=norm)
-    ml("imputer", "Imputer", [np.array([[1, np.nan, 3]], np.float32)], imputed_value_floats=[7.0, 8.0, 9.0], replaced_value_float=float("nan"))
+    ml("imputer", "Imputer", [np.array([[1, np.nan, 3]], np.float32)], imputed_value_floats=[7.0, 8.0, 9.0],
+       replaced_value_float=float("nan"))
     ml("imputer_ints", "Imputer", [np.array([[1, -1, 3]], np.int64)], imputed_value_int64s=[7], replaced_value_int64=-1)
     ml("feature_vectorizer", "FeatureVectorizer", [f(3, 2), f(3, 3)], inputdimensions=[2, 3])
     ml("label_encoder", "LabelEncoder", [np.array([3, 1, 9], np.int64)], keys_int64s=[1, 3], values_floats=[0.5, 1.5], default_float=-2.0)
-    ml("label_encoder_floats", "LabelEncoder", [np.array([3, 1.5, np.nan], np.float32)], keys_floats=[1.5, float("nan")], values_int64s=[4, 5],
+    ml("label_encoder_floats", "LabelEncoder", [np.array([3, 1.5, np.nan], np.float32)], keys_floats=[1.5, float("nan")],
+       values_int64s=[4, 5],
        default_int64=-7)
     ml("one_hot_encoder", "OneHotEncoder", [np.array([3, 1, 9], np.int64)], cats_int64s=[1, 3, 5], zeros=1)
     ml("linear_regressor", "LinearRegressor", [f(3, 4)], coefficients=[float(x) for x in range(8)], intercepts=[0.5, -0.5], targets=2)
@@ -149,22 +163,26 @@ def ml_cases():
 
 
 def tree_cases():
-    trees = dict(nodes_treeids=[0, 0, 0, 0, 0, 1, 1, 1], nodes_nodeids=[0, 1, 2, 3, 4, 0, 1, 2], nodes_featureids=[0, 1, 0, 0, 0, 1, 0, 0],
+    trees = dict(nodes_treeids=[0, 0, 0, 0, 0, 1, 1, 1], nodes_nodeids=[0, 1, 2, 3, 4, 0, 1, 2], nodes_featureids=[0, 1, 0, 0, 0, 1, 0,
+    0],
                  nodes_values=[0.1, -0.3, 0.0, 0.0, 0.0, 0.2, 0.0, 0.0], nodes_truenodeids=[1, 3, 0, 0, 0, 1, 0, 0],
                  nodes_falsenodeids=[2, 4, 0, 0, 0, 2, 0, 0],
                  nodes_modes=["BRANCH_LEQ", "BRANCH_LEQ", "LEAF", "LEAF", "LEAF", "BRANCH_LEQ", "LEAF", "LEAF"])
     weights = dict(treeids=[0, 0, 0, 1, 1], nodeids=[2, 3, 4, 1, 2])
     for aggregate in ("SUM", "AVERAGE", "MIN", "MAX"):
         ml("tree_regressor_" + aggregate.lower(), "TreeEnsembleRegressor", [f(9, 2)], **trees, target_treeids=weights["treeids"],
-           target_nodeids=weights["nodeids"], target_ids=[0] * 5, target_weights=[1.0, 2.0, -3.0, 4.0, 5.0], n_targets=1, base_values=[0.25],
+           target_nodeids=weights["nodeids"], target_ids=[0] * 5, target_weights=[1.0, 2.0, -3.0, 4.0, 5.0], n_targets=1,
+           base_values=[0.25],
            aggregate_function=aggregate)
     mixed = dict(trees, nodes_modes=["BRANCH_GT", "BRANCH_LT", "LEAF", "LEAF", "LEAF", "BRANCH_GTE", "LEAF", "LEAF"],
                  nodes_missing_value_tracks_true=[1, 0, 0, 0, 0, 1, 0, 0])
     x = f(9, 2)
     x[2, 0] = np.nan
-    ml("tree_regressor_modes", "TreeEnsembleRegressor", [x], **mixed, target_treeids=weights["treeids"], target_nodeids=weights["nodeids"],
+    ml("tree_regressor_modes", "TreeEnsembleRegressor", [x], **mixed, target_treeids=weights["treeids"],
+       target_nodeids=weights["nodeids"],
        target_ids=[0, 1, 0, 1, 0], target_weights=[1.0, 2.0, -3.0, 4.0, 5.0], n_targets=2)
-    for name, ids, values, transform in (("three", [0, 1, 2, 0, 1], [0.1, 0.2, 0.3, 0.4, 0.5], "SOFTMAX"), ("binary", [0] * 5, [0.1, 0.2, 0.3, 0.4, 0.5], "NONE"),
+    for name, ids, values, transform in (("three", [0, 1, 2, 0, 1], [0.1, 0.2, 0.3, 0.4, 0.5], "SOFTMAX"), ("binary", [0] * 5, [0.1,
+                                         0.2, 0.3, 0.4, 0.5], "NONE"),
                                          ("binary_signed", [0] * 5, [0.1, -0.2, 0.3, -0.4, 0.5], "LOGISTIC")):
         labels = [3, 5, 8] if name == "three" else [0, 1]
         ml("tree_classifier_" + name, "TreeEnsembleClassifier", [f(9, 2)], outputs=2, **trees, class_treeids=weights["treeids"],

@@ -155,7 +155,8 @@ void import_attention(NodeContext& c) {
   AttentionParts p;
   if (!read_attention(c, d, &p)) return;
   Value *past_key = c.in(4), *new_keys = p.k;
-  if (past_key != nullptr && c.in(5) != nullptr) {
+  if ((past_key == nullptr) != (c.in(5) == nullptr)) return c.fail("past_key and past_value: expected both or neither");
+  if (past_key != nullptr) {
     p.k = d.concat({past_key, p.k}, 2);
     p.v = d.concat({c.in(5), p.v}, 2);
   }

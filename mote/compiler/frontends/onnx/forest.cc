@@ -12,6 +12,7 @@ namespace mote::frontends::onnx {
 namespace {
 
 constexpr int kMaxDepth = 256;
+constexpr size_t kMaxMembers = 1u << 25;
 
 template <class T, class Get>
 Value* column(NodeContext& c, const Forest& forest, const Get& get) {
@@ -41,6 +42,7 @@ class Walk {
       any_missing_ = any_missing_ || n.missing_is_true;
     }
     split_ = real_table(c, forest.type, {static_cast<int32_t>(splits.size())}, splits);
+    members_ = split_;
     if (modes_.count(BranchMode::kMember) != 0) members_ = member_table();
   }
 
@@ -86,6 +88,10 @@ class Walk {
   Value* member_table() {
     size_t longest = 1;
     for (const Forest::Node& n : forest_.nodes) longest = std::max(longest, n.members.size());
+    if (longest > kMaxMembers / forest_.nodes.size()) {
+      c.fail("sets of " + std::to_string(longest) + " values are too large for so many nodes");
+      return split_;
+    }
     std::vector<double> table(forest_.nodes.size() * longest, std::numeric_limits<double>::quiet_NaN());
     for (size_t i = 0; i < forest_.nodes.size(); ++i)
       std::copy(forest_.nodes[i].members.begin(), forest_.nodes[i].members.end(), table.begin() + static_cast<long>(i * longest));
@@ -98,7 +104,7 @@ class Walk {
   Value* x_;
   std::set<BranchMode> modes_;
   bool any_missing_ = false;
-  Value *feature_, *on_true_, *on_false_, *mode_, *missing_, *split_, *members_ = nullptr;
+  Value *feature_, *on_true_, *on_false_, *mode_, *missing_, *split_, *members_;
 };
 
 }  // namespace

@@ -10,7 +10,8 @@ using ::onnx::GraphProto;
 using ::onnx::NodeProto;
 using ::onnx::TypeProto;
 
-constexpr size_t kMaxNodes = 300000;  // after functions are written out: a small file must not ask for endless work
+constexpr size_t kMaxNodes = 100000;  // after functions are written out: a small file must not ask for endless work
+constexpr int kLookedAtPerNode = 16;  // nodes of a body that may be looked at for what importing one costs
 constexpr int kMaxDepth = 48;         // of functions and subgraphs inside each other
 
 std::string canonical_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
@@ -145,7 +146,7 @@ void Importer::run() {
   add_initializers(g, scope);
   for (const auto& v : g.value_info()) scope.declared[v.name()] = &v.type();
   for (const auto& v : g.output()) scope.declared[v.name()] = &v.type();
-  carry_back_declared(g.node(), &scope.declared);
+  carry_back_declared(g.node(), &scope);
   import_nodes(g.node(), scope, live);
   add_outputs(g, scope);
 }
@@ -177,7 +178,10 @@ void Importer::add_inputs(const GraphProto& g, Scope& scope) {
   for (const auto& i : g.input())
     if (initialised.count(i.name()) == 0) inputs.push_back(&i);
   InputShapes shapes;
-  if (!resolve_inputs(inputs, options_, graph_, problems_, &shapes)) return;
+  ImportOptions of_inputs = options_;
+  for (auto it = of_inputs.dims.begin(); it != of_inputs.dims.end();)
+    it = bounds_value(*model_, it->first) ? of_inputs.dims.erase(it) : std::next(it);
+  if (!resolve_inputs(inputs, of_inputs, graph_, problems_, &shapes)) return;
   fixed_dims_ = std::move(shapes.bounds);
   trust_declared_ = !shapes.overridden;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -214,12 +218,28 @@ std::optional<ir::Type> Importer::declared_type(const TypeProto& proto) const {
     }
     type.dims.push_back(size);
   }
+  if (type.count() > kMaxTensorBytes || type.byte_size() > kMaxTensorBytes) return std::nullopt;  // bounds nothing
   return type;
 }
 
 std::optional<ir::Type> Importer::declared_type(const Scope& scope, const std::string& name) const {
-  const auto it = scope.declared.find(name);
-  return it == scope.declared.end() ? std::nullopt : declared_type(*it->second);
+  std::optional<ir::Type> type;
+  if (const auto it = scope.declared.find(name); it != scope.declared.end()) {
+    type = declared_type(*it->second);
+  } else if (const auto bound = scope.bounds.find(name); bound != scope.bounds.end()) {
+    type = declared_type(*bound->second);
+    if (type) type->dynamic = static_cast<uint8_t>((1u << type->dims.size()) - 1);
+  }
+  // --dim VALUE.AXIS=MIN..MAX, for what the model does not tell.
+  for (size_t axis = 0; !options_.dims.empty() && axis < static_cast<size_t>(kMaxRank); ++axis) {
+    const auto it = options_.dims.find(scope.prefix + name + "." + std::to_string(axis));
+    if (it == options_.dims.end()) continue;
+    if (!type) type = ir::Type{};  // of no element type: bounds alone, whatever the rank
+    if (type->dims.size() <= axis) type->dims.resize(axis + 1, kDimUnknown);
+    type->dims[axis] = it->second.max;
+    type->dynamic = static_cast<uint8_t>(type->dynamic | 1u << axis);
+  }
+  return type;
 }
 
 void Importer::poison_outputs(const NodeProto& n, Scope& scope) {
@@ -263,8 +283,8 @@ bool Importer::gather_operands(const NodeProto& n, Scope& scope, const std::stri
 
 void Importer::import_node(const NodeProto& n, Scope& scope) {
   if (++node_count_ > kMaxNodes) {
-    if (node_count_ == kMaxNodes + 1)
-      problem("model", "has more than " + std::to_string(kMaxNodes) + " nodes once its functions are written out");
+    if (!too_large_) problem("model", "has more than " + std::to_string(kMaxNodes) + " nodes once its functions are written out");
+    too_large_ = true;
     return poison_outputs(n, scope);
   }
   const std::string domain = canonical_domain(n.domain()), key = operator_key(n);
@@ -291,6 +311,7 @@ bool Importer::call_function(const NodeProto& n, const ::onnx::FunctionProto& f,
     problem(where, "functions call each other more than " + std::to_string(kMaxDepth) + " deep");
     return false;
   }
+  node_count_ += static_cast<size_t>((f.node_size() + f.value_info_size()) / kLookedAtPerNode);
   const Opsets opsets = read_opsets(f.opset_import());
   Scope inner;
   inner.opsets = &opsets;
@@ -311,7 +332,7 @@ bool Importer::call_function(const NodeProto& n, const ::onnx::FunctionProto& f,
     used->insert(f.output(i));
     if (const auto it = scope.declared.find(n.output(i)); it != scope.declared.end()) inner.declared[f.output(i)] = it->second;
   }
-  carry_back_declared(f.node(), &inner.declared);
+  carry_back_declared(f.node(), &inner);
   const std::vector<bool> live = find_live(f.node(), used.get());
   inner.used = used;
   const size_t before = problems_->size();
@@ -356,6 +377,8 @@ bool Importer::call_importer(const NodeProto& n, const OpImporter& op, Scope& sc
     if (v != nullptr || listed) scope.names[n.output(i)] = v != nullptr ? Entity::tensor(v) : c.results[at];
     else if (c.wants(i)) c.fail("output " + std::to_string(i) + " ('" + n.output(i) + "') is not supported");
   }
+  if (!c.b.ok() && c.advice.empty() && c.b.error().find("nothing bounds it") != std::string::npos && n.output_size() > 0)
+    c.advice = "bound it with --dim " + scope.prefix + n.output(0) + ".AXIS=1..MAX";
   if (!c.b.ok()) problem(where, c.b.error(), c.advice, c.refused);
   return c.b.ok();
 }
@@ -366,6 +389,7 @@ bool Importer::import_body(Scope& around, const GraphProto& body, ir::Block& blo
     problem("graph '" + body.name() + "'", "graphs lie inside each other more than " + std::to_string(kMaxDepth) + " deep");
     return false;
   }
+  node_count_ += static_cast<size_t>((body.node_size() + body.value_info_size() + body.initializer_size()) / kLookedAtPerNode);
   Scope scope;
   scope.outer = &around;
   scope.opsets = around.opsets;
@@ -381,7 +405,7 @@ bool Importer::import_body(Scope& around, const GraphProto& body, ir::Block& blo
     scope.names[body.input(i).name()] = arguments[static_cast<size_t>(i)];
   for (const auto& v : body.value_info()) scope.declared[v.name()] = &v.type();
   for (const auto& v : body.output()) scope.declared[v.name()] = &v.type();
-  carry_back_declared(body.node(), &scope.declared);
+  carry_back_declared(body.node(), &scope);
   const size_t before = problems_->size();
   add_initializers(body, scope);
   import_nodes(body.node(), scope, live);

@@ -27,7 +27,8 @@ struct Scope {
   int depth = 0;
   std::unordered_map<std::string, Entity> names;
   std::unordered_map<std::string, const ::onnx::TypeProto*> declared;
-  std::shared_ptr<const NameSet> used;                                                     // names that live nodes and outputs read
+  std::unordered_map<std::string, const ::onnx::TypeProto*> bounds;  // of undeclared values: their sizes are at most these
+  std::shared_ptr<const NameSet> used;                               // names that live nodes and outputs read
   std::shared_ptr<const std::map<std::string, const ::onnx::AttributeProto*>> attributes;  // what a function was called with
 
   const Entity* find(const std::string& name) const;
@@ -89,6 +90,7 @@ class Importer {
   std::unordered_map<std::string, int32_t> fixed_dims_;  // sizes of named dimensions, or the bound of symbols
   bool trust_declared_ = true;                           // false when --shape changed sizes that the model states
   size_t node_count_ = 0;
+  bool too_large_ = false;
   size_t hard_problems_ = 0;
 };
 
@@ -96,8 +98,10 @@ class Importer {
 std::vector<bool> find_live(const google::protobuf::RepeatedPtrField<::onnx::NodeProto>& nodes, NameSet* needed);
 
 // Gives values of which the model says nothing the shape of what is computed from them element by element: a bound for their sizes.
-void carry_back_declared(const google::protobuf::RepeatedPtrField<::onnx::NodeProto>& nodes,
-                         std::unordered_map<std::string, const ::onnx::TypeProto*>* declared);
+void carry_back_declared(const google::protobuf::RepeatedPtrField<::onnx::NodeProto>& nodes, Scope* scope);
+
+// Whether a name of --dim is VALUE.AXIS, the value an output of one of the model's nodes (in a function: behind the calls' names).
+bool bounds_value(const ::onnx::ModelProto& model, const std::string& dim);
 
 // Sizes of a graph's inputs: what the model, --shape and --dim say. Adds the symbols. False after problems (open dimensions).
 struct InputShape {

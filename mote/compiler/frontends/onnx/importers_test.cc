@@ -24,16 +24,17 @@ struct Ran {
   std::vector<Array> outputs;
 };
 
-Ran compile_and_run(const ModelBuilder& m, const std::vector<Array>& inputs) {
+Ran compile_and_run(const ModelBuilder& m, const std::vector<Array>& inputs, const ImportOptions& import = {}) {
   Ran r;
   const std::string bytes = m.model.SerializeAsString();
   const Source source{"m.onnx", ir::Bytes::copy_of(bytes.data(), bytes.size())};
   driver::CompileOptions options;
+  options.import = import;
   options.golden.count = 0;
   driver::CompileResult compiled;
   ir::Problems problems;
   if (!driver::compile(source, options, &compiled, &problems)) {
-    for (const auto& p : problems) r.error += p.where + ": " + p.what + "\n";
+    for (const auto& p : problems) r.error += p.where + ": " + p.what + " | " + p.advice + "\n";
     return r;
   }
   driver::HostProgram program;
@@ -70,7 +71,7 @@ TEST(OnnxImporters, SqueezeTakesItsAxesWhenRunning) {
 
 TEST(OnnxImporters, UnsqueezeTakesItsAxesWhenRunning) {
   ModelBuilder m;
-  m.input("x", {"2", "3"}).input("axes", {"2"}, TensorProto::INT64).output("y", {"2", "3", "2", "3"});
+  m.input("x", {"2", "3"}).input("axes", {"2"}, TensorProto::INT64).output("y", {"2", "3", "3", "3"});
   m.node("Unsqueeze", {"x", "axes"}, {"y"});
   const Array x = array<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   expect_output(compile_and_run(m, {x, array<int64_t>({2}, {0, -2})}), {1, 2, 1, 3}, {1, 2, 3, 4, 5, 6});
@@ -103,21 +104,40 @@ TEST(OnnxImporters, DeclaredShapesBoundRunTimeSizes) {
   EXPECT_NE(compile_and_run(m, {x, array<int64_t>({1}, {5})}).error, "");
 }
 
-// What is computed element by element from a value bounds it, where the model declares that.
+// What is computed element by element from a value bounds it, where the model declares that; it may be smaller all the same.
 TEST(OnnxImporters, DeclaredShapesReachValuesBeforeThem) {
   ModelBuilder m;
-  m.input("n", {}, TensorProto::INT64).output("y", {"8"});
-  auto* zero = m.graph->add_initializer();
-  zero->set_name("zero");
-  zero->set_data_type(TensorProto::INT64);
-  zero->add_int64_data(0);
-  *m.graph->add_initializer() = *zero;
-  m.graph->mutable_initializer(1)->set_name("one");
-  m.graph->mutable_initializer(1)->set_int64_data(0, 1);
+  m.input("n", {}, TensorProto::INT64).input("b", {"8"}, TensorProto::INT64).output("y", {"8"}).output("count");
+  m.graph->mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::INT64);
+  for (int i = 0; i < 2; ++i) {
+    auto* t = m.graph->add_initializer();
+    t->set_name(i == 0 ? "zero" : "one");
+    t->set_data_type(TensorProto::INT64);
+    t->add_int64_data(i);
+  }
   m.node("Range", {"zero", "n", "one"}, {"r"});
-  attribute(m.node("Cast", {"r"}, {"f"}), "to", TensorProto::FLOAT);
-  m.node("Neg", {"f"}, {"y"});
-  expect_output(compile_and_run(m, {array<int64_t>({}, {3})}), {3}, {-0.0, -1, -2});
+  m.node("Add", {"r", "b"}, {"y"});
+  m.node("Shape", {"r"}, {"count"});
+  for (const int64_t n : {1, 8}) {
+    const auto r = compile_and_run(m, {array<int64_t>({}, {n}), array<int64_t>({8}, std::vector<int64_t>(8, 5))});
+    ASSERT_EQ(r.error, "");
+    EXPECT_EQ(driver::to_doubles(r.outputs[1]), std::vector<double>{static_cast<double>(n)});
+    EXPECT_EQ(driver::to_doubles(r.outputs[0])[7], n == 1 ? 5 : 12);
+  }
+}
+
+TEST(OnnxImporters, DimBoundsWhatTheModelDoesNotDeclare) {
+  ModelBuilder m;
+  m.input("x", {"1", "1"}).input("shape", {"2"}, TensorProto::INT64).output("y");
+  m.node("Expand", {"x", "shape"}, {"big"});
+  m.node("Neg", {"big"}, {"y"});
+  const Array x = array<float>({1, 1}, {7}), shape = array<int64_t>({2}, {2, 1});
+  const auto open = compile_and_run(m, {x, shape});
+  EXPECT_NE(open.error.find("--dim big.AXIS=1..MAX"), std::string::npos) << open.error;
+  ImportOptions options;
+  options.dims["big.0"] = options.dims["big.1"] = {1, 3};
+  expect_output(compile_and_run(m, {x, shape}, options), {2, 1}, {-7, -7});
+  EXPECT_NE(compile_and_run(m, {x, array<int64_t>({2}, {4, 1})}, options).error, "") << "beyond the bound";
 }
 
 TEST(OnnxImporters, TensorScatterWrapsAround) {

@@ -83,11 +83,11 @@ Value* integer_product(Decompose& d, QuantOperands q) {
   const auto real = [&](Value* v) { return d.cast(v, DType::f32); };
   Value* x_scale = real(q.x_scale);
   if (rank_of(x_scale) == 1 && x_scale->type.count() > 1) x_scale = d.unsqueeze(x_scale, {1});
-  Value* y = d.mul(real(sums), d.mul(x_scale, real(q.w_scale)));
-  Value *y_scale = real(q.y_scale), *y_zero = q.y_zero;
+  Value *multiplier = d.div(d.mul(x_scale, real(q.w_scale)), real(q.y_scale)), *y_zero = q.y_zero;
   if (!d.b.ok()) return nullptr;
-  if (y_scale->type.count() == 1) return quantize_with(d, y, y_scale, y_zero, y_zero != nullptr ? dtype_of_value(y_zero) : DType::u8);
-  d.c.fail("y_scale: expected one scale, found " + std::to_string(y_scale->type.count()));
+  if (q.y_scale->type.count() == 1 && (y_zero == nullptr || y_zero->type.count() == 1))
+    return quantize_with(d, d.mul(real(sums), multiplier), y_zero, y_zero != nullptr ? dtype_of_value(y_zero) : DType::u8);
+  d.c.fail("y_scale and y_zero_point: expected one each, found " + std::to_string(q.y_scale->type.count()) + " scales");
   return nullptr;
 }
 

@@ -7,7 +7,7 @@
 namespace mote::frontends::onnx {
 namespace {
 
-constexpr int64_t kMaxGram = 64, kMaxSkip = 1024, kMaxColumns = 1 << 24;
+constexpr int64_t kMaxGram = 64, kMaxSteps = 1024, kMaxColumns = 1 << 24;  // each element of each step is an operator
 
 // Sequences of one length, by the place of the element: values[j] holds element j of each.
 struct Grams {
@@ -15,15 +15,14 @@ struct Grams {
   std::vector<std::vector<int64_t>> values;
 };
 
-// Counts (N, sequences) in x (N, C), elements `step` apart.
-Value* count_grams(Decompose& d, Value* x, const Grams& g, int64_t step) {
-  const int32_t n = static_cast<int32_t>(g.values[0].size());
+// Counts (N, sequences) in x (N, C), elements `step` apart. elements[j]: element j of each sequence.
+Value* count_grams(Decompose& d, Value* x, const std::vector<Value*>& elements, int64_t step) {
+  const int64_t length = static_cast<int64_t>(elements.size());
   Value* equal = nullptr;
-  for (int64_t j = 0; j < g.length; ++j) {
-    const int64_t behind = (g.length - 1 - j) * step;
+  for (int64_t j = 0; j < length; ++j) {
+    const int64_t behind = (length - 1 - j) * step;
     Value* here = d.slice(x, 1, j * step, behind == 0 ? INT32_MAX : -behind);
-    Value* element = d.cast(d.b.graph().constant<int64_t>({n}, g.values[static_cast<size_t>(j)]), DType::s64);
-    Value* same = d.op(OpId::equal, {d.unsqueeze(here, {2}), element});
+    Value* same = d.op(OpId::equal, {d.unsqueeze(here, {2}), elements[static_cast<size_t>(j)]});
     equal = equal == nullptr ? same : d.op(OpId::logical_and, {equal, same});
   }
   return d.reduce(OpId::reduce_sum, d.cast(equal, DType::f32), {1}, false);
@@ -65,7 +64,7 @@ void import_tf_idf(NodeContext& c) {
                 skip = c.attr_int("max_skip_count", 0);
   const std::string mode = c.attr_string("mode", "TF");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF") return c.fail("attribute mode: expected TF, IDF or TFIDF, found '" + mode + "'");
-  if (skip < 0 || skip > kMaxSkip) return c.fail("attribute max_skip_count is out of range");
+  if (skip < 0 || skip >= kMaxSteps / std::clamp<int64_t>(longest, 1, kMaxGram)) return c.fail("attribute max_skip_count is out of range");
   std::vector<Grams> grams;
   if (!read_grams(c, &grams)) return;
   const bool row = rank_of(c.in(0)) == 1;
@@ -77,12 +76,12 @@ void import_tf_idf(NodeContext& c) {
     const int64_t n = static_cast<int64_t>(g.values[0].size());
     if (n == 0) continue;
     count += n;
-    Value* sum = nullptr;
-    for (int64_t step = 1; step <= (g.length == 1 ? 1 : skip + 1); ++step) {
-      Value* more = count_grams(d, x, g, step);
-      sum = sum == nullptr ? more : d.add(sum, more);
-    }
-    parts.push_back(g.length >= shortest && g.length <= longest ? sum : d.mul(sum, 0.0));
+    std::vector<Value*> elements;
+    for (const auto& values : g.values) elements.push_back(d.ints(values));
+    const bool counted = g.length >= shortest && g.length <= longest;
+    Value* sum = count_grams(d, x, elements, 1);
+    for (int64_t step = 2; counted && g.length > 1 && step <= skip + 1; ++step) sum = d.add(sum, count_grams(d, x, elements, step));
+    parts.push_back(counted ? sum : d.mul(sum, 0.0));
   }
   Value* y = parts.empty() ? nullptr : place_columns(c, d.concat(parts, 1), count);
   if (y != nullptr && mode == "IDF") y = d.op(OpId::minimum, {y, d.number(1, y)});

@@ -25,8 +25,8 @@ bool read_grid(NodeContext& c, Grid* g) {
   if (!single) g->axis = axis_of(c, c.attr_int("axis", 1), rank);
   // A scalar scale may come with a zero point of shape (1), and the other way around.
   if (g->zero != nullptr && single && rank_of(g->zero) != rank_of(g->scale)) {
-    const ir::Dims& dims = dims_of(g->scale);
-    g->zero = d.reshape(g->zero, {dims.begin(), dims.end()});
+    const ir::Dims& dims = dims_of(g->zero);
+    g->scale = d.reshape(g->scale, {dims.begin(), dims.end()});
   }
   return c.b.ok();
 }

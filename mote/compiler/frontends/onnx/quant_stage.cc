@@ -15,11 +15,12 @@ bool known_zero(const Value* zero, int32_t* out) {
   return true;
 }
 
-Value* quantize_with(Decompose& d, Value* x, Value* scale, Value* zero, DType to) {
+Value* quantize_with(Decompose& d, Value* x, Value* zero, DType to) {
   ops::quantize::Attrs a;
   a.to = static_cast<uint32_t>(to);
   if (!d.b.ok()) return nullptr;
-  return zero != nullptr ? d.b.op(OpId::quantize, a, {x, scale, zero}) : d.b.op(OpId::quantize, a, {x, scale});
+  Value* one = d.b.graph().constant<float>(dims_of(zero), {1});  // of the zero point's shape, () or (1)
+  return zero != nullptr ? d.b.op(OpId::quantize, a, {x, one, zero}) : d.b.op(OpId::quantize, a, {x, one});
 }
 
 }  // namespace mote::frontends::onnx

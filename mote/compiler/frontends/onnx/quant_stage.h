@@ -17,8 +17,8 @@ struct QuantOperands {
 // Zero point as a number when it is one known number; false when it must stay an operand.
 bool known_zero(const Value* zero, int32_t* out);
 
-// A quantize node with one scale for the whole tensor.
-Value* quantize_with(Decompose& d, Value* x, Value* scale, Value* zero, DType to);
+// Rounds x, which is scaled already, and adds the one zero point of the tensor.
+Value* quantize_with(Decompose& d, Value* x, Value* zero, DType to);
 
 // Writes the product `id` with attributes `a` (its window set already), and what follows it. Channels are the last dimension.
 template <class A>
@@ -30,19 +30,16 @@ Value* quant_product(Decompose& d, OpId id, A a, const QuantOperands& q) {
     return d.b.op(id, a, {q.x, q.w, q.bias, nullptr, nullptr, x_zero, w_zero});
   }
   const DType y_type = q.y_zero != nullptr ? dtype_of_value(q.y_zero) : DType::u8;
-  Value* product_scale = d.mul(d.cast(q.x_scale, DType::f32), d.cast(q.w_scale, DType::f32));
-  Value* y_scale = d.cast(q.y_scale, DType::f32);
+  Value* multiplier = d.div(d.mul(d.cast(q.x_scale, DType::f32), d.cast(q.w_scale, DType::f32)), d.cast(q.y_scale, DType::f32));
+  if (!d.b.ok()) return nullptr;
   if (known_zero(q.y_zero, &a.output_zero)) {
     a.to = static_cast<uint32_t>(y_type);
-    Value* multiplier = d.div(product_scale, y_scale);
-    if (!d.b.ok()) return nullptr;
     return d.b.op(id, a, {q.x, q.w, q.bias, multiplier, nullptr, x_zero, w_zero});
   }
   a.to = static_cast<uint32_t>(DType::s32);
   a.output_zero = 0;
-  if (!d.b.ok()) return nullptr;
   Value* sums = d.b.op(id, a, {q.x, q.w, q.bias, nullptr, nullptr, x_zero, w_zero});
-  return quantize_with(d, d.mul(d.cast(sums, DType::f32), product_scale), y_scale, q.y_zero, y_type);
+  return quantize_with(d, d.mul(d.cast(sums, DType::f32), multiplier), q.y_zero, y_type);
 }
 
 }  // namespace mote::frontends::onnx

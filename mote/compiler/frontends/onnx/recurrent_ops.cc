@@ -81,6 +81,7 @@ void add_recurrent(NodeContext& c, OpId id, const A& a, int inputs, size_t outpu
 void import_lstm(NodeContext& c) {
   ops::lstm::Attrs a;
   a.input_forget = c.attr_int("input_forget", 0) != 0 ? 1 : 0;
+  a.clip_gates_only = 1;
   if (read_recurrent(c, 3, &a)) add_recurrent(c, OpId::lstm, a, 8, 3);
 }
 

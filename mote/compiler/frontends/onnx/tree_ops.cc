@@ -8,7 +8,7 @@
 namespace mote::frontends::onnx {
 namespace {
 
-constexpr size_t kMaxNodes = 1u << 22;
+constexpr size_t kMaxNodes = 1u << 22, kMaxWeights = 1u << 25;
 
 std::vector<double> reals(NodeContext& c, const char* as_floats, const char* as_tensor, DType* type = nullptr) {
   std::vector<double> out;
@@ -224,7 +224,8 @@ bool read_ensemble(NodeContext& c, Forest* forest) {
     node.on_false = no[i] + (no_leaf[i] != 0 ? first_leaf : 0);
     node.missing_is_true = i < missing.size() && missing[i] != 0;
   }
-  if (forest->targets < 1 || forest->targets > 1 << 16) return c.fail("attribute n_targets is missing or out of range"), false;
+  if (forest->targets < 1 || forest->targets > static_cast<int64_t>(kMaxWeights / (forest->nodes.size() + 1)))
+    return c.fail("attribute n_targets is missing or out of range"), false;
   forest->weights.assign(forest->nodes.size() * static_cast<size_t>(forest->targets), forest->idle_weight());
   for (size_t i = 0; i < leaves; ++i) {
     Forest::Node& node = forest->nodes[n + i];
