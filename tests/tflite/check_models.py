@@ -36,6 +36,13 @@ def micro(model, runs):
     return out
 
 
+def picture(path, shape):
+    from PIL import Image
+
+    image = Image.open(path).convert("RGB").resize((int(shape[2]), int(shape[1])), Image.BILINEAR)
+    return np.asarray(image, np.float32)[None] / np.float32(255)
+
+
 def reference(model, folder, runs_wanted, rng):
     """(inputs of each run, outputs of each run)"""
     if "person_detect" in model.name:
@@ -47,7 +54,11 @@ def reference(model, folder, runs_wanted, rng):
         subprocess.run([sys.executable, HERE.parent / "models" / "without_custom_op.py", model, source], check=True)
     it = interpreter(source)
     details = [(d["shape"], d["dtype"]) for d in it.get_input_details()]
-    runs = [random_inputs(details, rng) for _ in range(runs_wanted)]
+    if "selfie" in model.name:  # this network amplifies every rounding of noise; on pictures it does what it was trained for
+        runs = [[picture(model.parent.parent / "data" / "images" / name, details[0][0])] for name in ("face.jpg", "pets.jpg")]
+        return runs, litert(it, runs)
+    # Images and spectra lie between 0 and 1; far outside, networks amplify every rounding.
+    runs = [random_inputs(details, rng, 0, 1) for _ in range(runs_wanted)]
     return runs, litert(it, runs)
 
 
@@ -73,7 +84,7 @@ def main():
                 problem = agrees(expected, found)
                 exact, worst, _ = difference(expected, found)
                 result = problem and "FAILED " + problem or ("bit-exact" if exact else f"{worst:.2g}")
-            except (RuntimeError, ValueError, ImportError, subprocess.CalledProcessError) as error:
+            except (RuntimeError, ValueError, ImportError, OSError, subprocess.CalledProcessError) as error:
                 problem, result = True, f"FAILED {error}"
             failed += bool(problem)
             print(f"{model.name:45} {result}", flush=True)

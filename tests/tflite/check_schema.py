@@ -49,7 +49,8 @@ def main(path):
     enums = {n: dict((k, int(v)) for k, v in re.findall(r"(\w+)\s*=\s*(-?\d+)", body))
              for n, _, body in re.findall(r"enum\s+(\w+)\s*:\s*(\w+)\s*{([^}]*)}", text)}
     enum_types = dict(re.findall(r"enum\s+(\w+)\s*:\s*(\w+)", text))
-    unions = {n: [w.split(":")[0].strip() for w in body.split(",") if w.strip()] for n, body in re.findall(r"union\s+(\w+)\s*{([^}]*)}", text)}
+    unions = {n: [w.split(":")[0].strip() for w in body.split(",") if w.strip()]
+              for n, body in re.findall(r"union\s+(\w+)\s*{([^}]*)}", text)}
     wrong, checked = [], 0
 
     for name, values in enums.items():

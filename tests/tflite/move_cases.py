@@ -90,7 +90,8 @@ def mirror_pad(rng, kind):
     shape = dims(rng, 3, 3)
     pads = rng.integers(0, 3, (3, 2)).astype(np.int32)
     x = act_tensor(rng, shape, kind)
-    return one("MIRROR_PAD", [x, Tensor.const(pads)], [like(x, [int(v) for v in np.array(shape) + pads.sum(1)])], ("MirrorPadOptions", dict(mode=int(rng.integers(2)))))
+    y = like(x, [int(v) for v in np.array(shape) + pads.sum(1)])
+    return one("MIRROR_PAD", [x, Tensor.const(pads)], [y], ("MirrorPadOptions", dict(mode=int(rng.integers(2)))))
 
 
 @case("TRANSPOSE", F32, INT8)
@@ -187,9 +188,9 @@ def top_k(rng, kind):
 def one_hot(rng, kind):
     idx = Tensor.const(rng.integers(-1, 6, (2, 3)).astype(np.int32))
     c = [Tensor.const(np.array(v, t)) for v, t in ((5, np.int32), (2.5, np.float32), (-1, np.float32))]
-    x = Tensor([2, 3, 5])
-    y = Tensor([2, 3, 5])
-    return [Graph([Op("ONE_HOT", [idx] + c, [h := Tensor([2, 3, 5])], ("OneHotOptions", dict(axis=-1))), Op("ADD", [x, h], [y], ("AddOptions", {}))], [x], [y])]
+    x, hot, y = Tensor([2, 3, 5]), Tensor([2, 3, 5]), Tensor([2, 3, 5])
+    ops = [Op("ONE_HOT", [idx] + c, [hot], ("OneHotOptions", dict(axis=-1))), Op("ADD", [x, hot], [y], ("AddOptions", {}))]
+    return [Graph(ops, [x], [y])]
 
 
 @case("DEPTH_TO_SPACE", F32, INT8)
@@ -260,7 +261,8 @@ def matrix_diag(rng, kind):
 
 @case("REVERSE_SEQUENCE", F32)
 def reverse_sequence(rng, kind):
-    return one("REVERSE_SEQUENCE", [Tensor([3, 5, 2]), ints(2, 5, 1)], [Tensor([3, 5, 2])], ("ReverseSequenceOptions", dict(seq_dim=1, batch_dim=0)))
+    return one("REVERSE_SEQUENCE", [Tensor([3, 5, 2]), ints(2, 5, 1)], [Tensor([3, 5, 2])],
+               ("ReverseSequenceOptions", dict(seq_dim=1, batch_dim=0)))
 
 
 @case("EMBEDDING_LOOKUP", F32, INT8)
@@ -273,7 +275,8 @@ def embedding(rng, kind):
 # --- types and images ---
 
 
-@case("QUANTIZE", (F32, INT8), (F32, UINT8), (F32, INT16), (INT8, INT8), (UINT8, INT8), (INT8, UINT8), (INT16, INT8), (INT8, INT16), (INT16, INT16))
+@case("QUANTIZE", (F32, INT8), (F32, UINT8), (F32, INT16), (INT8, INT8), (UINT8, INT8), (INT8, UINT8), (INT16, INT8),
+      (INT8, INT16), (INT16, INT16))
 def quantize(rng, a, b):
     shape = dims(rng, 3)
     return one("QUANTIZE", [act_tensor(rng, shape, a)], [act_tensor(rng, shape, b)])
@@ -290,7 +293,8 @@ def resize_case(code, options, kind):
         h, w, c, oh, ow = (int(v) for v in rng.integers(1, 8, 5))
         mode = int(rng.integers(3))
         x = act_tensor(rng, [1, h, w, c], kind)
-        return one(code, [x, ints(oh, ow)], [like(x, [1, oh, ow, c])], (options, dict(align_corners=mode == 1, half_pixel_centers=mode == 2)))
+        return one(code, [x, ints(oh, ow)], [like(x, [1, oh, ow, c])],
+                   (options, dict(align_corners=mode == 1, half_pixel_centers=mode == 2)))
 
     return make
 
@@ -304,7 +308,8 @@ for _kind in (F32, INT8, UINT8):
 @case("FAKE_QUANT", F32)
 def fake_quant(rng, kind):
     shape = dims(rng, 3)
-    return one("FAKE_QUANT", [Tensor(shape)], [Tensor(shape)], ("FakeQuantOptions", dict(min=-0.8, max=0.9, num_bits=8, narrow_range=False)))
+    return one("FAKE_QUANT", [Tensor(shape)], [Tensor(shape)],
+               ("FakeQuantOptions", dict(min=-0.8, max=0.9, num_bits=8, narrow_range=False)))
 
 
 # --- control flow and state ---

@@ -65,9 +65,11 @@ def integer_lstm(rng, kind):
     ins += [None if coupled and g == 0 else bias(c, 0.0001) for g in range(4)]
     ins += [small_weights(rng, INT8, o, c) if projection else None, bias(o, 0.0001) if projection and rng.integers(2) else None]
     middle = [Tensor([], INT8, scale=1.0, zero=0) for _ in range(4)]
-    middle.append(Tensor([], INT8, scale=scale(rng, 0.005, 0.01) if projection else h.scale, zero=int(rng.integers(-9, 9)) if projection else h.zero))
+    hidden_scale, hidden_zero = (scale(rng, 0.005, 0.01), int(rng.integers(-9, 9))) if projection else (h.scale, h.zero)
+    middle.append(Tensor([], INT8, scale=hidden_scale, zero=hidden_zero))
     op = Op("UNIDIRECTIONAL_SEQUENCE_LSTM", [x] + ins + [h, cell] + [None] * 4, [y], ("UnidirectionalSequenceLSTMOptions", dict(
-        fused_activation_function=4, cell_clip=0.0 if rng.integers(2) else 0.4, proj_clip=0.0, time_major=time_major)), intermediates=middle)
+        fused_activation_function=4, cell_clip=0.0 if rng.integers(2) else 0.4, proj_clip=0.0,
+        time_major=time_major)), intermediates=middle)
     return [Graph([op], [x], [y])]
 
 
@@ -82,7 +84,8 @@ def lstm(rng, kind):
 @case("BIDIRECTIONAL_SEQUENCE_LSTM", F32)
 def bidirectional_lstm(rng, kind):
     t, b, i, c = (int(v) for v in rng.integers(1, 5, 4))
-    merge, time_major = bool(rng.integers(2)), bool(rng.integers(2))
+    time_major = bool(rng.integers(2))
+    merge = time_major and bool(rng.integers(2))  # LiteRT 2.3.0 reads beyond its buffers when it merges batch-major outputs
     fw, fs, _ = lstm_operands(rng, kind, b, i, c, c, False, False, False, False)
     bw, bs, _ = lstm_operands(rng, kind, b, i, c, c, False, False, False, False)
     lead = [t, b] if time_major else [b, t]
@@ -98,8 +101,8 @@ def rnn(rng, kind):
     b, i, c = (int(v) for v in rng.integers(1, 6, 3))
     w = F32 if kind == F32 else INT8
     x, y, h = Tensor([b, i]), Tensor([b, c]), Tensor([b, c], variable=True)
-    r = small_weights(rng, w, c, c)
-    return [Graph([Op("RNN", [x, small_weights(rng, w, c, i), r, real(rng, c), h], [y], ("RNNOptions", dict(fused_activation_function=4)))], [x], [y])]
+    ins = [x, small_weights(rng, w, c, i), small_weights(rng, w, c, c), real(rng, c), h]
+    return [Graph([Op("RNN", ins, [y], ("RNNOptions", dict(fused_activation_function=4)))], [x], [y])]
 
 
 @case("UNIDIRECTIONAL_SEQUENCE_RNN", F32, "hybrid")
@@ -109,12 +112,13 @@ def sequence_rnn(rng, kind):
     lead = [t, b] if time_major else [b, t]
     x, y, h = Tensor(lead + [i]), Tensor(lead + [c]), Tensor([b, c], variable=True)
     ins = [x, small_weights(rng, w, c, i), small_weights(rng, w, c, c), real(rng, c), h]
-    return [Graph([Op("UNIDIRECTIONAL_SEQUENCE_RNN", ins, [y], ("SequenceRNNOptions", dict(time_major=time_major, fused_activation_function=1)))], [x], [y])]
+    options = ("SequenceRNNOptions", dict(time_major=time_major, fused_activation_function=1))
+    return [Graph([Op("UNIDIRECTIONAL_SEQUENCE_RNN", ins, [y], options)], [x], [y])]
 
 
 @case("SVDF", F32, "hybrid", INT8)
 def svdf(rng, kind):
-    b, i, units, rank, memory = int(rng.integers(1, 3)), *(int(v) for v in rng.integers(1, 6, 2)), int(rng.integers(1, 3)), int(rng.integers(2, 6))
+    b, rank, i, units, memory = (int(v) for v in rng.integers([1, 1, 1, 1, 2], [3, 3, 6, 6, 6]))
     f = units * rank
     if kind == INT8:
         x = Tensor([b, i], INT8, scale=0.02, zero=int(rng.integers(-9, 9)))

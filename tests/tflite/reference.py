@@ -73,12 +73,13 @@ def agrees(expected, found):
     return None
 
 
-def random_inputs(details, rng):
+def random_inputs(details, rng, least=-2.0, most=2.0):
+    """Arrays of the given (shape, dtype); floats between least and most, narrow integers over their range."""
     out = []
     for shape, dtype in details:
         dtype = np.dtype(dtype)
         if dtype.kind == "f":
-            out.append(rng.uniform(-2, 2, shape).astype(dtype))
+            out.append(rng.uniform(least, most, shape).astype(dtype))
         elif dtype.kind == "b":
             out.append(rng.integers(0, 2, shape).astype(bool))
         elif dtype.itemsize >= 4:

@@ -43,12 +43,14 @@ Value* quantized_sum(Op& op, OpId id, ActivationFunctionType act) {
     a.mode = static_cast<uint32_t>(ops::QuantMode::kShift);
     a.a_shift = x_log - y_log;
     a.b_shift = z_log - y_log;
-    if ((a.a_shift != 0 && a.b_shift != 0) || a.a_shift > 0 || a.b_shift > 0) op.fail("one input must have the output's scale, the other a smaller one");
+    if ((a.a_shift != 0 && a.b_shift != 0) || a.a_shift > 0 || a.b_shift > 0)
+      op.fail("one input must have the output's scale, the other a smaller one");
     return op.b.op(id, a, {op.value(0), op.value(1)});
   }
   a.left_shift = wide ? 15 : 20;
   const double twice = static_cast<double>(2 * std::max(x.scale(), z.scale()));
-  const Multiplier from_x = quantize_multiplier(static_cast<double>(x.scale()) / twice), from_z = quantize_multiplier(static_cast<double>(z.scale()) / twice);
+  const Multiplier from_x = quantize_multiplier(static_cast<double>(x.scale()) / twice),
+                   from_z = quantize_multiplier(static_cast<double>(z.scale()) / twice);
   const Multiplier to_y = quantize_multiplier(twice / static_cast<double>(static_cast<float>(1 << a.left_shift) * y.scale()));
   a.a_multiplier = from_x.value;
   a.a_shift = from_x.shift;
@@ -93,13 +95,15 @@ void import_mul(Op& op) {
 }
 
 void import_div(Op& op) {
-  if (quantized(op)) return op.fail("DIV on quantized numbers is not supported", "multiply by the reciprocal, or keep this operator in float when quantizing");
+  if (quantized(op))
+    return op.fail("DIV on quantized numbers is not supported",
+                   "multiply by the reciprocal, or keep this operator in float when quantizing");
   op.set(activate(op, op.b.op(OpId::div, {op.value(0), op.value(1)}), op.options<fb::DivOptions>().fused_activation_function()));
 }
 
 void import_add_n(Op& op) {
   Value* sum = op.value(0);
-  for (uint32_t i = 1; i < op.inputs(); ++i) sum = op.b.op(OpId::add, {sum, op.value(i)});
+  for (uint32_t i = 1; i < op.inputs() && op.need({i}); ++i) sum = op.b.op(OpId::add, {sum, op.value(i)});
   op.set(sum);
 }
 
@@ -108,7 +112,8 @@ void import_squared_difference(Op& op) {
   if (!quantized(op)) return op.set(op.b.op(OpId::squared_difference, {op.value(0), op.value(1)}));
   if (!need_scales(op)) return;
   const Tensor &x = op.in(0), &z = op.in(1), &y = op.out();
-  if (y.dtype == DType::s16) return op.fail("SQUARED_DIFFERENCE on quantized numbers of 16 bits is not supported", "keep this operator in float when quantizing");
+  if (y.dtype == DType::s16)
+    return op.fail("SQUARED_DIFFERENCE on quantized numbers of 16 bits is not supported", "keep this operator in float when quantizing");
   constexpr int kShift = 7;
   const double twice = 2.0 * static_cast<double>(std::max(x.scale(), z.scale()));
   Value* a = rescale(op, op.value(0), x.zero(), kShift, quantize_multiplier(static_cast<double>(x.scale()) / twice));

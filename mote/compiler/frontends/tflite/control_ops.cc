@@ -19,7 +19,8 @@ std::vector<Value*> arguments(Op& op, uint32_t first) {
 std::string where(const Op& op) { return op.b.name() + " (" + operator_name(op.source) + ")"; }
 
 void set_all(Op& op, const std::vector<Value*>& results) {
-  if (results.size() < op.outputs()) return op.fail("expected " + std::to_string(op.outputs()) + " results, found " + std::to_string(results.size()));
+  if (results.size() < op.outputs())
+    return op.fail("expected " + std::to_string(op.outputs()) + " results, found " + std::to_string(results.size()));
   for (uint32_t i = 0; i < op.outputs(); ++i) op.set(i, results[i]);
 }
 
@@ -28,7 +29,8 @@ void call(Op& op, int64_t subgraph) {
   const std::vector<Value*> in = arguments(op, 0);
   std::vector<Value*> out;
   if (!op.ok()) return;
-  if (!op.importer.import_subgraph(static_cast<int>(std::min<int64_t>(subgraph, INT32_MAX)), op.b.block(), in, op.scope.initializing, where(op), &out))
+  if (!op.importer.import_subgraph(static_cast<int>(std::min<int64_t>(subgraph, INT32_MAX)), op.b.block(), in, op.scope.initializing,
+                                   where(op), &out))
     return op.fail("the called subgraph is not supported");
   set_all(op, out);
 }
@@ -64,7 +66,8 @@ void import_if(Op& op) {
     ir::Block& block = g.add_block(n);
     std::vector<Value*> out;
     if (!op.importer.import_subgraph(index, block, in, false, where(op), &out)) return op.fail("a branch is not supported");
-    if (out.size() < op.outputs()) return op.fail("a branch gives " + std::to_string(out.size()) + " results; expected " + std::to_string(op.outputs()));
+    if (out.size() < op.outputs())
+      return op.fail("a branch gives " + std::to_string(out.size()) + " results; expected " + std::to_string(op.outputs()));
     for (uint32_t i = 0; i < op.outputs(); ++i) g.add_result(block, out[i]);
   }
   if (infer_control(op, n)) set_all(op, n->outputs);
@@ -75,7 +78,8 @@ void import_while(Op& op) {
   const auto& o = op.options<fb::WhileOptions>();
   const std::vector<Value*> start = arguments(op, 0);
   if (!op.ok()) return;
-  if (op.outputs() != start.size()) return op.fail("a loop has as many outputs as inputs; found " + std::to_string(op.outputs()) + " and " + std::to_string(start.size()));
+  if (op.outputs() != start.size())
+    return op.fail("a loop has as many outputs as inputs; found " + std::to_string(op.outputs()) + " and " + std::to_string(start.size()));
   ir::Graph& g = op.b.graph();
   std::vector<Value*> first;
   if (!op.importer.import_subgraph(o.cond_subgraph_index(), op.b.block(), start, false, where(op), &first) || first.size() != 1)
@@ -133,9 +137,10 @@ bool needs_copy(const Op& op) {
     if (changed && in != nullptr && std::find(in->begin(), in->end(), read) != in->end()) return true;
     if (!changes(all[i])) continue;
     // Assignments to other variables do not matter.
-    const bool other = all[i].code == BuiltinOperator::ASSIGN_VARIABLE && in != nullptr && in->size() > 0 && in->Get(0) >= 0 &&
-                       op.scope.handles[static_cast<size_t>(in->Get(0))] != op.scope.handles[static_cast<size_t>(op.source.table->inputs()->Get(0))] &&
-                       !op.scope.handles[static_cast<size_t>(in->Get(0))].empty();
+    const bool other =
+        all[i].code == BuiltinOperator::ASSIGN_VARIABLE && in != nullptr && in->size() > 0 && in->Get(0) >= 0 &&
+        op.scope.handles[static_cast<size_t>(in->Get(0))] != op.scope.handles[static_cast<size_t>(op.source.table->inputs()->Get(0))] &&
+        !op.scope.handles[static_cast<size_t>(in->Get(0))].empty();
     changed |= !other;
   }
   const auto& results = op.scope.graph->outputs;
@@ -161,8 +166,7 @@ void import_assign_variable(Op& op) {
   if (!op.ok()) return;
   if (v->type.dynamic != 0) return op.fail("the variable '" + name + "' must have a fixed shape");
   Value* state = op.importer.variable(name, &v->type);
-  if (state->type != v->type)
-    return op.fail("the variable '" + name + "' changes its type or shape, which must stay the same");
+  if (state->type != v->type) return op.fail("the variable '" + name + "' changes its type or shape, which must stay the same");
   if (op.scope.initializing) {
     ir::Bytes data = v->data;
     if (!v->is_constant()) {

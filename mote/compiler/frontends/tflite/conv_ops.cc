@@ -92,7 +92,8 @@ void import_conv_2d(Op& op) {
   p.act = o.fused_activation_function();
   p.asymmetric = op.in(1).quant.count() > 1;
   const int32_t channels = x->type.dims[3], depth = w->type.dims[3];
-  if (depth < 1 || channels % depth != 0) return op.fail("the filter has " + std::to_string(depth) + " channels, the input " + std::to_string(channels));
+  if (depth < 1 || channels % depth != 0)
+    return op.fail("the filter has " + std::to_string(depth) + " channels, the input " + std::to_string(channels));
   p.groups = channels / depth;
   p.window = {{o.stride_h(), o.stride_w(), 1}, {o.dilation_h_factor(), o.dilation_w_factor(), 1}};
   if (!pad_window(op, *x, {w->type.dims[1], w->type.dims[2]}, o.padding(), &p.window)) return;
@@ -109,7 +110,8 @@ void import_depthwise_conv_2d(Op& op) {
   p.channel_axis = 3;
   p.window = {{o.stride_h(), o.stride_w(), 1}, {o.dilation_h_factor(), o.dilation_w_factor(), 1}};
   if (w->type.dims[0] != 1 || p.groups < 1 || w->type.dims[3] % p.groups != 0)
-    return op.fail("expected a filter (1, height, width, channels * multiplier) for " + std::to_string(p.groups) + " channels, found " + describe(op.in(1)));
+    return op.fail("expected a filter (1, height, width, channels * multiplier) for " + std::to_string(p.groups) + " channels, found " +
+                   describe(op.in(1)));
   if (!pad_window(op, *x, {w->type.dims[1], w->type.dims[2]}, o.padding(), &p.window)) return;
   op.set(forward(op, p, permute(op, w, {3, 1, 2, 0})));
 }
@@ -139,8 +141,8 @@ void transposed(Op& op, ConvParts p, Value* x, Value* weights, fb::Padding paddi
   p.bias = 3;
   Dims out(shape.begin(), shape.end()), kernel(weights->type.dims.begin() + 1, weights->type.dims.end() - 1);
   if (!pad_transposed_window(op, *x, out, kernel, padding, &p.window)) return;
-  op.set(convolve<ops::conv_transpose::Attrs, ops::q_conv_transpose::Attrs>(op, p, x, weights, OpId::conv_transpose,
-                                                                              OpId::q_conv_transpose));
+  op.set(
+      convolve<ops::conv_transpose::Attrs, ops::q_conv_transpose::Attrs>(op, p, x, weights, OpId::conv_transpose, OpId::q_conv_transpose));
 }
 
 }  // namespace
@@ -170,7 +172,8 @@ void import_transpose_conv_bias(Op& op) {
   Value *x = op.value(0), *w = op.value(1);
   if (!need_rank(op, x, 4, "the input") || !need_rank(op, w, 4, "the filter")) return;
   int32_t options[3] = {};  // padding (1: same, 2: valid), stride width, stride height
-  if (op.source.custom_options.size < sizeof options) return op.fail("expected 12 bytes of options, found " + std::to_string(op.source.custom_options.size));
+  if (op.source.custom_options.size < sizeof options)
+    return op.fail("expected 12 bytes of options, found " + std::to_string(op.source.custom_options.size));
   std::memcpy(options, op.source.custom_options.data, sizeof options);
   if (options[0] != 1 && options[0] != 2) return op.fail("expected padding 1 (same) or 2 (valid), found " + std::to_string(options[0]));
   ConvParts p;
@@ -178,7 +181,8 @@ void import_transpose_conv_bias(Op& op) {
   const fb::Padding padding = options[0] == 1 ? fb::Padding::SAME : fb::Padding::VALID;
   Dims out = x->type.dims;
   for (size_t i = 1; i < 3; ++i) {
-    const int64_t stride = p.window.strides[i - 1], size = int64_t{out[i]} * stride + (padding == fb::Padding::VALID ? std::max<int64_t>(w->type.dims[i] - stride, 0) : 0);
+    const int64_t stride = p.window.strides[i - 1],
+                  size = int64_t{out[i]} * stride + (padding == fb::Padding::VALID ? std::max<int64_t>(w->type.dims[i] - stride, 0) : 0);
     if (stride < 1 || size > INT32_MAX) return op.fail("expected strides of at least 1, found " + std::to_string(stride));
     out[i] = static_cast<int32_t>(size);
   }

@@ -49,7 +49,8 @@ namespace {
 // The struct MediaPipe writes: padding (1 same, 2 valid), stride width and height, window width and height, ...
 bool pool_options(Op& op, int32_t* o, size_t count) {
   if (op.source.custom_options.size < count * sizeof(int32_t)) {
-    op.fail("expected " + std::to_string(count * sizeof(int32_t)) + " bytes of options, found " + std::to_string(op.source.custom_options.size));
+    op.fail("expected " + std::to_string(count * sizeof(int32_t)) + " bytes of options, found " +
+            std::to_string(op.source.custom_options.size));
     return false;
   }
   std::memcpy(o, op.source.custom_options.data, count * sizeof(int32_t));
@@ -90,7 +91,8 @@ void import_max_unpool(Op& op) {
   const bool same = o[0] == 1;
   ops::max_unpool::Attrs a;
   for (int i = 0; i < 2; ++i) {
-    const int64_t stride = o[2 - i], size = same ? x->type.dims[static_cast<size_t>(i) + 1] * stride : (x->type.dims[static_cast<size_t>(i) + 1] - 1) * stride + o[4 - i];
+    const int64_t stride = o[2 - i], size = same ? x->type.dims[static_cast<size_t>(i) + 1] * stride
+                                                 : (x->type.dims[static_cast<size_t>(i) + 1] - 1) * stride + o[4 - i];
     if (stride < 1 || size < 1 || size > INT32_MAX) return op.fail("expected strides and windows of at least 1");
     a.dims[i] = static_cast<int32_t>(size);
   }

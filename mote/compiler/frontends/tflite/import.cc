@@ -123,7 +123,8 @@ void Importer::report(const Op& op, const Scope& scope, uint32_t index) {
 bool Importer::import_operator(Scope& scope, uint32_t index) {
   const Operator& source = scope.graph->operators[index];
   const auto *ins = source.table->inputs(), *outs = source.table->outputs();
-  const bool poisoned = ins != nullptr && std::any_of(ins->begin(), ins->end(), [&](int32_t t) { return t >= 0 && scope.failed[static_cast<size_t>(t)]; });
+  const bool poisoned =
+      ins != nullptr && std::any_of(ins->begin(), ins->end(), [&](int32_t t) { return t >= 0 && scope.failed[static_cast<size_t>(t)]; });
   int first = -1;
   for (uint32_t i = 0; i < source.outputs() && first < 0; ++i) first = outs->Get(i);
   const std::string name = first >= 0 ? tensor_name(*scope.graph, first) : operator_name(source) + "_" + std::to_string(index);

@@ -16,11 +16,11 @@ struct Scope {
   const SubGraph* graph = nullptr;
   int index = 0;
   ir::Block* block = nullptr;
-  std::vector<Value*> values;            // by tensor; null: not yet known
-  std::vector<bool> failed;              // by tensor: its operator was refused
-  std::vector<std::string> handles;      // by tensor: the variable that a resource names
-  std::vector<Value*> states;            // by tensor: the state behind a variable tensor
-  bool initializing = false;             // CALL_ONCE: assignments give states their first contents
+  std::vector<Value*> values;        // by tensor; null: not yet known
+  std::vector<bool> failed;          // by tensor: its operator was refused
+  std::vector<std::string> handles;  // by tensor: the variable that a resource names
+  std::vector<Value*> states;        // by tensor: the state behind a variable tensor
+  bool initializing = false;         // CALL_ONCE: assignments give states their first contents
 };
 
 // The tensor's name, or one made from its index.
@@ -85,7 +85,7 @@ class Importer {
   std::map<const Tensor*, Value*> tensor_states_;
   std::map<std::string, Value*> variables_;
   std::map<std::pair<const Tensor*, int>, int> symbols_;  // (input tensor, axis) -> index in graph_.symbols
-  std::set<int> entered_;                                  // subgraphs on the way to the present one
+  std::set<int> entered_;                                 // subgraphs on the way to the present one
   uint64_t bytes_left_ = 0;
   int64_t operators_left_ = 400000;
 };

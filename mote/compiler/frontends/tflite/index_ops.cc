@@ -57,7 +57,8 @@ void import_scatter_nd(Op& op) {
   Value* updates = op.value(1);
   if (updates == nullptr) return;
   Value* zeros = filled(op, 2, number(op, 0, updates->type.dtype));
-  op.set(op.b.op(OpId::scatter_nd, ops::scatter_nd::Attrs{updates->type.dtype == DType::boolean ? 0 : 1}, {zeros, index_value(op, 0), updates}));
+  op.set(op.b.op(OpId::scatter_nd, ops::scatter_nd::Attrs{updates->type.dtype == DType::boolean ? 0 : 1},
+                 {zeros, index_value(op, 0), updates}));
 }
 
 // inputs: indices, shape, values, default.
@@ -81,7 +82,8 @@ void import_segments(Op& op) {
   Value* x = op.value(0);
   std::vector<int64_t> ids, count;
   if (x == nullptr || !op.need_ints(1, "the segment ids", &ids)) return;
-  if (op.has(2) && (!op.need_ints(2, "the number of segments", &count) || count.size() != 1)) return op.fail("expected one number of segments");
+  if (op.has(2) && (!op.need_ints(2, "the number of segments", &count) || count.size() != 1))
+    return op.fail("expected one number of segments");
   int64_t segments = op.has(2) ? count[0] : ids.empty() ? 0 : *std::max_element(ids.begin(), ids.end()) + 1;
   const size_t lead = op.in(1).dims.size();
   if (lead > x->type.dims.size() || segments < 0 || segments > INT32_MAX) return op.fail("the segment ids do not fit the input");
@@ -93,9 +95,18 @@ void import_segments(Op& op) {
   double start = 0;
   int32_t reduction = 1;
   switch (op.code()) {
-    case BuiltinOperator::UNSORTED_SEGMENT_PROD: start = 1; reduction = 2; break;
-    case BuiltinOperator::UNSORTED_SEGMENT_MIN: start = real ? std::numeric_limits<float>::max() : 2147483647.0; reduction = 3; break;
-    case BuiltinOperator::UNSORTED_SEGMENT_MAX: start = real ? std::numeric_limits<float>::lowest() : -2147483648.0; reduction = 4; break;
+    case BuiltinOperator::UNSORTED_SEGMENT_PROD:
+      start = 1;
+      reduction = 2;
+      break;
+    case BuiltinOperator::UNSORTED_SEGMENT_MIN:
+      start = real ? std::numeric_limits<float>::max() : 2147483647.0;
+      reduction = 3;
+      break;
+    case BuiltinOperator::UNSORTED_SEGMENT_MAX:
+      start = real ? std::numeric_limits<float>::lowest() : -2147483648.0;
+      reduction = 4;
+      break;
     default: break;
   }
   ops::fill::Attrs a;
@@ -157,7 +168,8 @@ Value* diagonal(Op& op, int32_t rows, int32_t cols) {
 
 void import_matrix_diag(Op& op) {
   Value* x = op.value(0);
-  if (x == nullptr || x->type.rank() < 1 || (x->type.dynamic >> (x->type.rank() - 1) & 1) != 0) return op.fail("expected a vector of known size");
+  if (x == nullptr || x->type.rank() < 1 || (x->type.dynamic >> (x->type.rank() - 1) & 1) != 0)
+    return op.fail("expected a vector of known size");
   const int32_t n = x->type.dims.back();
   op.set(op.b.op(OpId::where, {diagonal(op, n, n), op.b.unsqueeze(x, {-1}), number(op, 0, x->type.dtype)}));
 }

@@ -89,7 +89,8 @@ class StepwiseLstm {
     for (uint32_t g = 0; g < 4; ++g) {
       bias_[g] = op.value(i.biases + g);
       norm_[g] = normalized_ ? real_operand(op, i.layer_norm + g) : nullptr;
-      peephole_[g] = g != kCell && op.has(i.peepholes + (g == kOutput ? 2 : g)) ? real_operand(op, i.peepholes + (g == kOutput ? 2 : g)) : nullptr;
+      peephole_[g] =
+          g != kCell && op.has(i.peepholes + (g == kOutput ? 2 : g)) ? real_operand(op, i.peepholes + (g == kOutput ? 2 : g)) : nullptr;
     }
     projection_bias_ = op.value(i.projection_bias);
   }
@@ -97,7 +98,8 @@ class StepwiseLstm {
   Value* run() {
     Value *x = time_first(op_, op_.value(i_.x), r_.time_major), *h = op_.value(i_.hidden), *c = op_.value(i_.cell);
     States last;
-    Value* y = run_steps(op_, x, {h, c}, r_.backward, [this](ir::NodeBuilder& b, Value* v, const States& s) { return step(b, v, s); }, &last);
+    Value* y = run_steps(
+        op_, x, {h, c}, r_.backward, [this](ir::NodeBuilder& b, Value* v, const States& s) { return step(b, v, s); }, &last);
     if (y == nullptr) return nullptr;
     keep_state(op_, i_.hidden, h, last[0]);
     keep_state(op_, i_.cell, c, last[1]);
@@ -137,6 +139,7 @@ class StepwiseLstm {
 };
 
 Value* float_lstm(Op& op, const LstmInputs& i, const Recurrence& r) {
+  if (!need_gates(op, i)) return nullptr;
   const Value* w = op.value(i.input_weights + kForget);
   if (w == nullptr) {
     op.fail("the weights of the forget gate are missing");
@@ -149,6 +152,7 @@ Value* float_lstm(Op& op, const LstmInputs& i, const Recurrence& r) {
 
 // The concatenated form of old models: inputs x, h, weights (4C, I + C), bias, c; outputs h, c, and two that nobody uses.
 void basic_lstm(Op& op) {
+  if (!op.need({0, 1, 2, 3, 4})) return;
   Value *x = op.value(0), *h = op.value(1), *c = op.value(4);
   if (op.type_in(0) != DType::f32) return op.fail("the basic LSTM kernel is supported in float alone");
   if (!op.ok()) return;

@@ -8,7 +8,7 @@
 namespace mote::frontends::tflite {
 namespace {
 
-constexpr size_t kMaxText = 1 << 20;        // of one entry
+constexpr size_t kMaxText = 1 << 20;                 // of one entry
 constexpr int8_t kAxisLabels = 2, kValueLabels = 3;  // AssociatedFile.type
 
 void keep(ir::Graph& g, const std::string& key, std::string_view value) {
@@ -93,7 +93,8 @@ void add_metadata(const Model& model, ir::Graph& graph) {
   for (uint32_t i = 0; outputs != nullptr && i < outputs->size() && i < 64; ++i) {
     const auto* named = outputs->Get(i)->associated_files();
     for (uint32_t k = 0; named != nullptr && k < named->size() && k < 64; ++k)
-      if (named->Get(k)->type() == kAxisLabels || named->Get(k)->type() == kValueLabels) add_labels(files, text_of(named->Get(k)->name()), "labels", graph);
+      if (named->Get(k)->type() == kAxisLabels || named->Get(k)->type() == kValueLabels)
+        add_labels(files, text_of(named->Get(k)->name()), "labels", graph);
   }
   // Without metadata an archive with one text is a list of labels, as older models carry it.
   if (files.size() == 1 && files[0].name.size() > 4 && files[0].name.substr(files[0].name.size() - 4) == ".txt")

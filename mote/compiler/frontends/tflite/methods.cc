@@ -36,8 +36,8 @@ bool Importer::find_methods(std::vector<Wanted>* out) {
     w.name = std::string(text_of(s.signature_key()));
     if (w.name.empty()) w.name = "method_" + std::to_string(i);
     if (s.subgraph_index() >= model_.subgraphs.size()) {
-      problem("signature " + w.name, "expected a subgraph below " + std::to_string(model_.subgraphs.size()) + ", found " +
-                                         std::to_string(s.subgraph_index()));
+      problem("signature " + w.name,
+              "expected a subgraph below " + std::to_string(model_.subgraphs.size()) + ", found " + std::to_string(s.subgraph_index()));
       return false;
     }
     w.subgraph = static_cast<int>(s.subgraph_index());
@@ -148,11 +148,13 @@ bool Importer::run() {
   if (!find_methods(&methods)) return false;
   std::vector<std::string> open;
   for (const Wanted& w : methods)
-    for (const Entry& e : w.inputs) find_symbols(e, model_.subgraphs[static_cast<size_t>(w.subgraph)].tensors[static_cast<size_t>(e.tensor)], &open);
+    for (const Entry& e : w.inputs)
+      find_symbols(e, model_.subgraphs[static_cast<size_t>(w.subgraph)].tensors[static_cast<size_t>(e.tensor)], &open);
   if (!open.empty()) {
     std::string list;
     for (const std::string& s : open) list += (list.empty() ? "" : ", ") + s;
-    problem("inputs", "the sizes of these dimensions are open: " + list, std::string(kOpenAdvice) + ", for example --dim " + open[0] + "=1..64");
+    problem("inputs", "the sizes of these dimensions are open: " + list,
+            std::string(kOpenAdvice) + ", for example --dim " + open[0] + "=1..64");
     return false;
   }
   bool fine = true;

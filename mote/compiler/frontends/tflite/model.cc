@@ -66,7 +66,8 @@ class Reader {
     for (uint32_t i = 0; i < tensors; ++i)
       if (!read_tensor(*g->tensors()->Get(i), where + ", tensor " + std::to_string(i), &out.tensors[i])) return false;
     for (uint32_t i = 0; i < tensors; ++i) out.tensors[i].index = static_cast<int>(i);
-    if (!check_indices(g->inputs(), tensors, 0, where + " inputs") || !check_indices(g->outputs(), tensors, 0, where + " outputs")) return false;
+    if (!check_indices(g->inputs(), tensors, 0, where + " inputs") || !check_indices(g->outputs(), tensors, 0, where + " outputs"))
+      return false;
     if (g->inputs() != nullptr) out.inputs.assign(g->inputs()->begin(), g->inputs()->end());
     if (g->outputs() != nullptr) out.outputs.assign(g->outputs()->begin(), g->outputs()->end());
     const uint32_t operators = g->operators() == nullptr ? 0 : g->operators()->size();
@@ -125,10 +126,6 @@ class Reader {
     if (out->quant.zero_point != nullptr && out->quant.zero_point->size() != n && out->quant.zero_point->size() != 1)
       return wrong(place, "expected as many zero points as scales (" + std::to_string(n) + "), found " +
                               std::to_string(out->quant.zero_point->size()));
-    if (n == 1) return true;
-    const int axis = out->quant.axis;
-    if (axis < 0 || axis >= static_cast<int>(out->dims.size()) || out->dims[static_cast<size_t>(axis)] != static_cast<int64_t>(n))
-      return wrong(place, "the " + std::to_string(n) + " scales do not fit dimension " + std::to_string(axis));
     return true;
   }
 
@@ -198,7 +195,9 @@ bool is_model(const Source& source) { return source.bytes.size >= 8 && fb::Model
 
 bool read_model(const Source& source, Model* out, ir::Problems* problems) { return Reader(source, out, problems).read(); }
 
-std::string_view text_of(const flatbuffers::String* s) { return s == nullptr ? std::string_view() : std::string_view(s->c_str(), s->size()); }
+std::string_view text_of(const flatbuffers::String* s) {
+  return s == nullptr ? std::string_view() : std::string_view(s->c_str(), s->size());
+}
 
 std::string operator_name(const Operator& op) {
   if (op.code == fb::BuiltinOperator::CUSTOM) return "custom operator " + std::string(op.custom_code.substr(0, 200));

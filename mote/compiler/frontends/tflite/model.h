@@ -36,7 +36,7 @@ struct Tensor {
   bool has_rank = true;
   bool variable = false;
   Quant quant;
-  ir::Bytes data;                                   // constants: the bytes of the file; dense unless `sparsity` is set
+  ir::Bytes data;                                    // constants: the bytes of the file; dense unless `sparsity` is set
   const fb::SparsityParameters* sparsity = nullptr;  // see sparse.h
 
   bool is_constant() const { return data.present(); }

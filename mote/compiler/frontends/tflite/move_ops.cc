@@ -46,7 +46,7 @@ void import_concatenation(Op& op) {
 void import_pack(Op& op) {
   const int32_t axis = op.options<fb::PackOptions>().axis();
   std::vector<Value*> parts;
-  for (uint32_t i = 0; i < op.inputs(); ++i) parts.push_back(op.b.unsqueeze(op.value(i), {axis}));
+  for (uint32_t i = 0; i < op.inputs() && op.need({i}); ++i) parts.push_back(op.b.unsqueeze(op.value(i), {axis}));
   if (parts.empty()) return op.fail("there is nothing to pack");
   op.set(parts.size() == 1 ? parts[0] : op.b.op(OpId::concat, ops::concat::Attrs{axis}, parts));
 }
@@ -68,7 +68,8 @@ void import_unpack(Op& op) {
   if (x == nullptr) return op.fail("the input is missing");
   const int64_t at = axis < 0 ? axis + x->type.rank() : axis;
   if (at < 0 || at >= x->type.rank() || x->type.dims[static_cast<size_t>(at)] != static_cast<int64_t>(op.outputs()))
-    return op.fail("axis " + std::to_string(axis) + " must have as many elements as there are outputs (" + std::to_string(op.outputs()) + ")");
+    return op.fail("axis " + std::to_string(axis) + " must have as many elements as there are outputs (" + std::to_string(op.outputs()) +
+                   ")");
   const std::vector<Value*> parts = cut(op, x, at, nullptr);
   for (uint32_t i = 0; i < parts.size(); ++i) op.set(i, op.b.squeeze(parts[i], {at}));
 }
@@ -114,7 +115,8 @@ void pad(Op& op, int32_t mode) {
     Value* runtime = op.b.reshape(op.b.transpose(op.value(1), {1, 0}), {-1});
     return op.set(declare(op, op.b.op(OpId::pad, a, {x, value, runtime})));
   }
-  if (pads.size() != x->type.dims.size() * 2) return op.fail("expected paddings (" + std::to_string(x->type.rank()) + ", 2), found " + describe(op.in(1)));
+  if (pads.size() != x->type.dims.size() * 2)
+    return op.fail("expected paddings (" + std::to_string(x->type.rank()) + ", 2), found " + describe(op.in(1)));
   for (size_t i = 0; i < pads.size(); ++i) {
     if (pads[i] < 0 || pads[i] > INT32_MAX) return op.fail("paddings must not be negative, found " + std::to_string(pads[i]));
     (i % 2 == 0 ? a.begin : a.end)[i / 2] = static_cast<int32_t>(pads[i]);
@@ -141,7 +143,8 @@ void import_tile(Op& op) {
   if (x == nullptr || runtime == nullptr) return op.fail("an input is missing");
   ops::tile::Attrs a;
   if (!op.ints(1, &repeats)) return op.set(declare(op, op.b.op(OpId::tile, a, {x, runtime})));
-  if (repeats.size() != x->type.dims.size()) return op.fail("expected " + std::to_string(x->type.rank()) + " repeats, found " + std::to_string(repeats.size()));
+  if (repeats.size() != x->type.dims.size())
+    return op.fail("expected " + std::to_string(x->type.rank()) + " repeats, found " + std::to_string(repeats.size()));
   const Dims r = to_dims(op, repeats);
   std::copy(r.begin(), r.end(), a.repeats);
   op.set(op.b.op(OpId::tile, a, {x}));
@@ -179,7 +182,8 @@ bool set_blocks(Op& op, A* a) {
   std::vector<int64_t> block, border;
   if (!op.need_ints(1, "the block sizes", &block) || !op.need_ints(2, "the borders", &border)) return false;
   if (block.size() > static_cast<size_t>(kMaxRank) || border.size() != 2 * block.size()) {
-    op.fail("expected as many borders (n, 2) as block sizes (n); found " + std::to_string(border.size() / 2) + " and " + std::to_string(block.size()));
+    op.fail("expected as many borders (n, 2) as block sizes (n); found " + std::to_string(border.size() / 2) + " and " +
+            std::to_string(block.size()));
     return false;
   }
   a->count = static_cast<int32_t>(block.size());

@@ -40,9 +40,16 @@ bool Op::ints(uint32_t i, std::vector<int64_t>* out) {
 
 bool Op::need_ints(uint32_t i, const char* what, std::vector<int64_t>* out) {
   if (ints(i, out)) return true;
-  if (ok()) fail(has(i) ? std::string(what) + " (input " + std::to_string(i) + ") must be known when compiling; found a value computed at run time"
-                        : std::string(what) + " (input " + std::to_string(i) + ") is missing");
+  if (ok())
+    fail(has(i) ? std::string(what) + " (input " + std::to_string(i) + ") must be known when compiling; found a value computed at run time"
+                : std::string(what) + " (input " + std::to_string(i) + ") is missing");
   return false;
+}
+
+bool Op::need(const std::vector<uint32_t>& list) {
+  for (const uint32_t i : list)
+    if (!has(i)) fail("input " + std::to_string(i) + " is missing");
+  return ok();
 }
 
 void Op::set(uint32_t i, Value* v) {

@@ -49,6 +49,9 @@ class Op {
   // The same, and fails the operator when they are not known.
   bool need_ints(uint32_t i, const char* what, std::vector<int64_t>* out);
 
+  // Fails the operator unless all these inputs are there.
+  bool need(const std::vector<uint32_t>& inputs);
+
   void set(uint32_t i, Value* value);
   void set(Value* value) { set(0, value); }
 

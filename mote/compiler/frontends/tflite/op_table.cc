@@ -9,7 +9,8 @@ namespace mote::frontends::tflite {
 OpImporter find_importer(const Operator& source) {
   switch (source.code) {
 #define MOTE_TFLITE_OP(code, function, inputs) \
-  case BuiltinOperator::code: return {&function, inputs};
+  case BuiltinOperator::code:                  \
+    return {&function, inputs};
 #include "mote/compiler/frontends/tflite/builtin_ops.def"
 #undef MOTE_TFLITE_OP
     default: break;

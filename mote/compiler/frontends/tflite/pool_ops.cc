@@ -120,18 +120,21 @@ void import_softmax(Op& op) {
   constexpr int kIntegerBits = 5;
   const double real = static_cast<double>(beta) * static_cast<double>(op.in(0).scale()) * (1 << (31 - kIntegerBits));
   const Multiplier m = quantize_multiplier(std::min(real, 2147483647.0));
-  if (m.shift < 0 || m.shift > 31) return op.fail("beta times the input's scale is out of range: " + std::to_string(beta * op.in(0).scale()));
+  if (m.shift < 0 || m.shift > 31)
+    return op.fail("beta times the input's scale is out of range: " + std::to_string(beta * op.in(0).scale()));
   ops::q_softmax::Attrs a;
   a.to = static_cast<uint32_t>(op.out().dtype);
   a.multiplier = m.value;
   a.shift = m.shift;
-  const double radius = ((1 << kIntegerBits) - 1) * static_cast<double>(int64_t{1} << (31 - kIntegerBits)) / static_cast<double>(int64_t{1} << m.shift);
+  const double radius =
+      ((1 << kIntegerBits) - 1) * static_cast<double>(int64_t{1} << (31 - kIntegerBits)) / static_cast<double>(int64_t{1} << m.shift);
   a.diff_min = -static_cast<int32_t>(std::floor(radius));
   op.set(op.b.op(OpId::q_softmax, a, {x}));
 }
 
 void import_log_softmax(Op& op) {
-  if (op.in(0).is_quantized()) return op.fail("LOG_SOFTMAX on quantized numbers is not supported", "keep this operator in float when quantizing");
+  if (op.in(0).is_quantized())
+    return op.fail("LOG_SOFTMAX on quantized numbers is not supported", "keep this operator in float when quantizing");
   op.set(op.b.op(OpId::log_softmax, {op.value(0)}));
 }
 

@@ -48,7 +48,7 @@ void import_fully_connected(Op& op) {
     set_activation(op, o.fused_activation_function(), &a);
     y = op.b.op(OpId::matmul, a, {x, w, bias});
   } else {
-    const Stage stage{op.in(0), op.in(1), op.out(0), o.fused_activation_function(), false, op.type_in(0) != DType::u8};
+    const Stage stage{op.in(0), op.in(1), op.out(0), o.fused_activation_function(), false, true};
     y = quantized_product(op, x, w, bias, stage, o.asymmetric_quantize_inputs());
   }
   if (y != nullptr && o.keep_num_dims() && !keep && dims.size() == 1) y = op.b.reshape(y, {w->type.dims[0]});
@@ -58,7 +58,8 @@ void import_fully_connected(Op& op) {
 void import_batch_matmul(Op& op) {
   const auto& o = op.options<fb::BatchMatMulOptions>();
   Value *x = op.value(0), *y = op.value(1);
-  if (x == nullptr || y == nullptr || x->type.rank() < 2 || y->type.rank() < 2) return op.fail("expected two inputs of at least 2 dimensions");
+  if (x == nullptr || y == nullptr || x->type.rank() < 2 || y->type.rank() < 2)
+    return op.fail("expected two inputs of at least 2 dimensions");
   const auto turned = [&](Value* v) {
     Dims perm(v->type.dims.size());
     for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int32_t>(i);
@@ -80,7 +81,8 @@ void import_batch_matmul(Op& op) {
     a.weight_zero = op.in(1).zero();
     return op.set(op.b.op(OpId::q_matmul, a, {x, y}));
   }
-  op.set(quantized_product(op, x, y, nullptr, {op.in(0), op.in(1), op.out(0), ActivationFunctionType::NONE, true, false}, o.asymmetric_quantize_inputs()));
+  op.set(quantized_product(op, x, y, nullptr, {op.in(0), op.in(1), op.out(0), ActivationFunctionType::NONE, true, false},
+                           o.asymmetric_quantize_inputs()));
 }
 
 // inputs: ids, table.
@@ -88,7 +90,8 @@ void import_embedding_lookup(Op& op) {
   Value *ids = op.value(0), *table = op.value(1);
   Value* rows = op.b.op(OpId::gather, ops::gather::Attrs{}, {table, ids});
   if (rows == nullptr || op.out().dtype == rows->type.dtype) return op.set(rows);
-  if (op.out().dtype != DType::f32 || !need_scale(op, op.in(1))) return op.fail("expected an output of type f32, found " + describe(op.out()));
+  if (op.out().dtype != DType::f32 || !need_scale(op, op.in(1)))
+    return op.fail("expected an output of type f32, found " + describe(op.out()));
   Value* scales = filter_scales(op, op.in(1));
   if (op.in(1).quant.count() == 1) return op.set(op.b.op(OpId::dequantize, ops::dequantize::Attrs{}, {rows, op.b.reshape(scales, {})}));
   Value* chosen = op.b.op(OpId::gather, ops::gather::Attrs{}, {scales, ids});

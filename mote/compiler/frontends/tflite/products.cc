@@ -41,7 +41,8 @@ Value* filter_scales(Op& op, const Tensor& filter) {
 Value* permute(Op& op, Value* x, const Dims& perm) {
   if (x == nullptr || !op.ok()) return nullptr;
   // A weight of 16 bits that is widened: the small one is turned.
-  if (x->producer != nullptr && x->producer->is(OpId::cast) && x->producer->input(0)->is_constant() && x->producer->input(0)->type.dtype == DType::f16)
+  if (x->producer != nullptr && x->producer->is(OpId::cast) && x->producer->input(0)->is_constant() &&
+      x->producer->input(0)->type.dtype == DType::f16)
     return op.b.cast(permute(op, x->producer->input(0), perm), x->type.dtype);
   const size_t width = dtype_bytes(x->type.dtype);
   if (!x->is_constant() || width == 0) return op.b.transpose(x, perm);

@@ -13,7 +13,7 @@ struct Stage {
   const Tensor& out;
   ActivationFunctionType act = ActivationFunctionType::NONE;
   bool float_product = false;  // one scale: the product of scales is taken in float (u8 always does)
-  bool real = false;           // sums are scaled in double (fully connected layers, signed types)
+  bool real = false;           // sums are scaled in double (fully connected layers)
 };
 
 // Multipliers of the stage, one or one per channel. Fails the operator when a scale is missing.

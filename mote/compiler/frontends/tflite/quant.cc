@@ -62,7 +62,10 @@ uint32_t activation_kind(Op& op, ActivationFunctionType act, float* a, float* b)
     case ActivationFunctionType::RELU: return static_cast<uint32_t>(ops::Activation::kRelu);
     case ActivationFunctionType::RELU6: return static_cast<uint32_t>(ops::Activation::kRelu6);
     case ActivationFunctionType::TANH: return static_cast<uint32_t>(ops::Activation::kTanh);
-    case ActivationFunctionType::RELU_N1_TO_1: *a = -1; *b = 1; return static_cast<uint32_t>(ops::Activation::kClamp);
+    case ActivationFunctionType::RELU_N1_TO_1:
+      *a = -1;
+      *b = 1;
+      return static_cast<uint32_t>(ops::Activation::kClamp);
     default: break;
   }
   op.fail("the fused activation " + std::to_string(static_cast<int>(act)) + " is not supported");
@@ -91,17 +94,22 @@ Value* clip_to(Op& op, Value* x, Range range) {
 }
 
 bool need_scale(Op& op, const Tensor& t) {
-  if (t.quant.present()) {
-    for (const float s : *t.quant.scale)
-      if (!(s > 0) || !std::isfinite(s)) {
-        op.fail("'" + std::string(t.name) + "' has a scale that is not a positive number");
-        return false;
-      }
-    return true;
+  const std::string who = "'" + std::string(t.name) + "' (" + describe(t) + ")";
+  if (!t.quant.present()) {
+    op.fail(who + " has no scale; expected a quantized tensor", "convert the model with full integer quantization");
+    return false;
   }
-  op.fail("'" + std::string(t.name) + "' (" + describe(t) + ") has no scale; expected a quantized tensor",
-          "convert the model with full integer quantization");
-  return false;
+  const bool narrow = t.dtype == DType::s8 || t.dtype == DType::u8 || t.dtype == DType::s16 || t.dtype == DType::s4;
+  const Range range = narrow ? type_range(t.dtype) : Range{-(1 << 30), 1 << 30};
+  for (uint32_t i = 0; i < t.quant.count(); ++i) {
+    const float scale = t.quant.scale_at(i);
+    const int32_t zero = t.quant.zero_at(i);
+    if (scale > 0 && std::isfinite(scale) && zero >= range.lo && zero <= range.hi) continue;
+    op.fail(who + " has scale " + std::to_string(scale) + " and zero point " + std::to_string(zero) +
+            "; expected a positive scale and a zero point in the range of its type");
+    return false;
+  }
+  return true;
 }
 
 bool same_quant(const Tensor& a, const Tensor& b) { return a.scale() == b.scale() && a.zero() == b.zero(); }
@@ -130,7 +138,7 @@ Value* requantize(Op& op, Value* x, int32_t zero, Multiplier m, int32_t output_z
 Value* rescale(Op& op, Value* x, int32_t zero, int left_shift, Multiplier m) {
   Value* wide = op.b.cast(x, DType::s32);
   if (left_shift > 0) wide = op.b.op(OpId::mul, {wide, op.b.graph().scalar<int32_t>(1 << left_shift)});
-  const int64_t moved = int64_t{zero} << left_shift;
+  const int64_t moved = int64_t{zero} * (int64_t{1} << left_shift);
   return requantize(op, wide, static_cast<int32_t>(moved), m, 0, DType::s32, type_range(DType::s32));
 }
 

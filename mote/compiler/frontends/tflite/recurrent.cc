@@ -51,6 +51,10 @@ Value* loop(Op& op, Value* x, const States& first, const Step& step, States* las
 
 Value* run_steps(Op& op, Value* x, const States& first, bool backward, const Step& step, States* last) {
   if (!op.ok() || x == nullptr) return nullptr;
+  for (const Value* v : first)
+    if (v == nullptr) op.fail("a state is missing");
+  if (x->type.rank() != 3) op.fail("expected an input of 3 dimensions, found " + std::to_string(x->type.rank()));
+  if (!op.ok()) return nullptr;
   if (backward) x = reversed(op, x);
   Value* y = nullptr;
   if (x->type.dims[0] == 1 && (x->type.dynamic & 1) == 0) {
@@ -89,6 +93,18 @@ Value* dense(Op& op, ir::NodeBuilder& b, Value* x, uint32_t weights, Value* bias
   ops::q_matmul::Attrs a;
   a.to = static_cast<uint32_t>(DType::f32);
   return b.op(OpId::q_matmul, a, {q[0], w, bias, filter_scales(op, op.in(weights)), nullptr, asymmetric ? q[2] : nullptr, nullptr, q[1]});
+}
+
+bool need_gates(Op& op, const LstmInputs& i) {
+  std::vector<uint32_t> list{i.x, i.hidden, i.cell};
+  const uint32_t from = op.has(i.input_weights) ? 0 : 1;
+  const bool peephole = op.has(i.peepholes + 1), normalized = op.has(i.layer_norm + 1);
+  for (uint32_t g = from; g < 4; ++g) {
+    for (const uint32_t first : {i.input_weights, i.recurrent_weights, i.biases}) list.push_back(first + g);
+    if (normalized) list.push_back(i.layer_norm + g);
+    if (peephole && g < 3) list.push_back(i.peepholes + g);
+  }
+  return op.need(list);
 }
 
 Value* time_first(Op& op, Value* x, bool time_major) { return time_major ? x : op.b.transpose(x, {1, 0, 2}); }

@@ -15,6 +15,9 @@ struct LstmInputs {
   uint32_t hidden = 18, cell = 19, layer_norm = 20;
 };
 
+// Fails the operator unless the weights and biases of all gates it has, and both states, are there.
+bool need_gates(Op& op, const LstmInputs& i);
+
 struct Recurrence {
   ActivationFunctionType act = ActivationFunctionType::TANH;
   float cell_clip = 0, projection_clip = 0;

@@ -20,6 +20,7 @@ namespace {
 // h = act(W x + R h + b), step by step. x (time, batch, features).
 Value* simple_rnn(Op& op, Value* x, uint32_t weights, const Recurrence& r) {
   const uint32_t hidden = weights + 3;
+  if (!op.need({weights, weights + 1, hidden})) return nullptr;
   Value *h = op.value(hidden), *bias = op.value(weights + 2);
   const Step step = [&](ir::NodeBuilder& b, Value* v, const States& s) -> States {
     Value* z = dense(op, b, v, weights, bias, r.asymmetric);
@@ -78,6 +79,7 @@ namespace {
 void hybrid_svdf(Op& op, const fb::SVDFOptions& o) {
   Value *state = op.value(4), *time = op.value(2), *bias = op.value(3);
   if (!op.ok()) return;
+  if (time->type.rank() != 2) return op.fail("expected time weights (filters, memory), found " + describe(op.in(2)));
   if (time->type.dtype != DType::f32) time = op.b.op(OpId::dequantize, ops::dequantize::Attrs{}, {time, filter_scales(op, op.in(2))});
   Value* fresh = dense(op, op.b, op.value(0), 1, nullptr, o.asymmetric_quantize_inputs());
   if (!op.ok() || o.rank() < 1 || fresh->type.dims[1] % o.rank() != 0) return op.fail("the rank does not divide the filters");
@@ -172,11 +174,14 @@ Value* stacked(Op& op, uint32_t first, uint32_t from) {
   return op.b.op(OpId::concat, ops::concat::Attrs{0}, parts);
 }
 
-int32_t bounded(float clip, float scale, float most) { return clip > 0 ? static_cast<int32_t>(std::min(std::max(clip / scale, -most), most)) : 0; }
+int32_t bounded(float clip, float scale, float most) {
+  return clip > 0 ? static_cast<int32_t>(std::min(std::max(clip / scale, -most), most)) : 0;
+}
 
 }  // namespace
 
 Value* quantized_lstm(Op& op, const LstmInputs& i, const Recurrence& r) {
+  if (!need_gates(op, i)) return nullptr;
   const Tensor &x = op.in(i.x), &hidden = op.in(i.hidden), &cell = op.in(i.cell), *product = op.intermediate(4);
   const bool coupled = !op.has(i.input_weights), projected = op.has(i.projection);
   if (x.dtype != DType::s8 || op.has(i.layer_norm + 1) || op.has(i.peepholes + 1)) {
@@ -213,10 +218,12 @@ Value* quantized_lstm(Op& op, const LstmInputs& i, const Recurrence& r) {
   a.hidden_shift = mo.shift;
   a.hidden_zero = product->zero();
   ir::Graph& g = op.b.graph();
-  std::vector<Value*> in{op.value(i.x), op.value(i.hidden), op.value(i.cell), stacked(op, i.input_weights, from), stacked(op, i.recurrent_weights, from)};
+  std::vector<Value*> in{op.value(i.x), op.value(i.hidden), op.value(i.cell), stacked(op, i.input_weights, from),
+                         stacked(op, i.recurrent_weights, from)};
   if (!op.ok()) return nullptr;
   const Dims bias_dims{static_cast<int32_t>(4 - from), cells};
-  if (bx.size() != static_cast<size_t>(bias_dims[0]) * static_cast<size_t>(cells) || bh.size() != bx.size()) op.fail("the gates differ in size");
+  if (bx.size() != static_cast<size_t>(bias_dims[0]) * static_cast<size_t>(cells) || bh.size() != bx.size())
+    op.fail("the gates differ in size");
   if (!op.ok()) return nullptr;
   in.push_back(g.constant<int32_t>(bias_dims, bx));
   in.push_back(g.constant<int32_t>(bias_dims, bh));

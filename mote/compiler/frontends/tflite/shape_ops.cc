@@ -122,8 +122,6 @@ void import_broadcast_args(Op& op) {
 
 void import_cast(Op& op) { op.set(op.b.cast(op.value(0), op.out().dtype)); }
 
-void import_bitcast(Op& op) {
-  op.set(op.b.op(OpId::bitcast, ops::bitcast::Attrs{static_cast<int32_t>(op.out().dtype)}, {op.value(0)}));
-}
+void import_bitcast(Op& op) { op.set(op.b.op(OpId::bitcast, ops::bitcast::Attrs{static_cast<int32_t>(op.out().dtype)}, {op.value(0)})); }
 
 }  // namespace mote::frontends::tflite

@@ -18,7 +18,8 @@ struct Cut {
 
 int32_t narrow(int64_t v) { return static_cast<int32_t>(std::max<int64_t>(kToStart, std::min<int64_t>(kToEnd, v))); }
 
-bool plan_cut(Op& op, int rank, const std::vector<int64_t>& begin, const std::vector<int64_t>& end, const std::vector<int64_t>& stride, Cut* c) {
+bool plan_cut(Op& op, int rank, const std::vector<int64_t>& begin, const std::vector<int64_t>& end, const std::vector<int64_t>& stride,
+              Cut* c) {
   const auto& o = op.options<fb::StridedSliceOptions>();
   const int specs = static_cast<int>(begin.size());
   int new_axes = 0;
@@ -66,15 +67,18 @@ void import_strided_slice(Op& op) {
   const bool known = op.ints(1, &begin) && op.ints(2, &end);
   if (!op.ok()) return;
   if (!known) {
-    const bool plain = o.begin_mask() == 0 && o.end_mask() == 0 && o.ellipsis_mask() == 0 && o.new_axis_mask() == 0 && o.shrink_axis_mask() == 0;
+    const bool plain =
+        o.begin_mask() == 0 && o.end_mask() == 0 && o.ellipsis_mask() == 0 && o.new_axis_mask() == 0 && o.shrink_axis_mask() == 0;
     if (!plain) return op.fail("begin and end must be known when compiling where masks are used");
     std::vector<int64_t> axes;
     for (size_t i = 0; i < stride.size(); ++i) axes.push_back(static_cast<int64_t>(i));
     Value* stop = o.offset() ? op.b.op(OpId::add, {op.value(1), op.value(2)}) : op.value(2);
-    return op.set(declare(op, op.b.op(OpId::slice, ops::slice::Attrs{}, {x, op.value(1), stop, int_vector(op, axes), int_vector(op, stride)})));
+    return op.set(
+        declare(op, op.b.op(OpId::slice, ops::slice::Attrs{}, {x, op.value(1), stop, int_vector(op, axes), int_vector(op, stride)})));
   }
   Cut c;
-  if (begin.size() != stride.size() || end.size() != stride.size() || begin.size() > 31 || !plan_cut(op, x->type.rank(), begin, end, stride, &c))
+  if (begin.size() != stride.size() || end.size() != stride.size() || begin.size() > 31 ||
+      !plan_cut(op, x->type.rank(), begin, end, stride, &c))
     return op.fail("begin, end and strides do not fit an input of " + std::to_string(x->type.rank()) + " dimensions");
   Value* y = c.attrs.count > 0 ? op.b.op(OpId::slice, c.attrs, {x}) : x;
   if (!c.removed.empty()) y = op.b.squeeze(y, c.removed);
@@ -89,7 +93,8 @@ void import_slice(Op& op) {
   const bool begin_known = op.ints(1, &begin), size_known = op.ints(2, &size);
   if (!op.ok() || x == nullptr) return op.fail("the input is missing");
   const size_t rank = x->type.dims.size();
-  if ((begin_known && begin.size() != rank) || (size_known && size.size() != rank)) return op.fail("expected one begin and size for each dimension");
+  if ((begin_known && begin.size() != rank) || (size_known && size.size() != rank))
+    return op.fail("expected one begin and size for each dimension");
   if (begin_known && size_known) {
     ops::slice::Attrs a;
     a.count = static_cast<int32_t>(rank);
@@ -104,7 +109,8 @@ void import_slice(Op& op) {
   }
   Value *starts = op.value(1), *sizes = op.value(2);
   Value* ends = op.b.op(OpId::add, {starts, sizes});
-  if (size_known && std::find(size.begin(), size.end(), -1) != size.end()) return op.fail("a size of -1 needs a begin that is known when compiling");
+  if (size_known && std::find(size.begin(), size.end(), -1) != size.end())
+    return op.fail("a size of -1 needs a begin that is known when compiling");
   Value* y = op.b.op(OpId::slice, ops::slice::Attrs{}, {x, starts, ends});
   if (y == nullptr || !size_known) return op.set(declare(op, y));
   y->declared = ir::Type{x->type.dtype, to_dims(op, size), 0};

@@ -60,8 +60,7 @@ Value* quantized_abs(Op& op) {
 
 Value* quantized_rsqrt(Op& op) {
   const Tensor &x = op.in(0), &y = op.out();
-  if (x.dtype == DType::s16)
-    return lut(op, [&](float v) { return v <= 0 ? 32767 * y.scale() : 1.0f / std::sqrt(v); });
+  if (x.dtype == DType::s16) return lut(op, [&](float v) { return v <= 0 ? 32767 * y.scale() : 1.0f / std::sqrt(v); });
   const Multiplier m = quantize_multiplier(1.0 / static_cast<double>(std::sqrt(x.scale()) * y.scale()));
   constexpr int kShift = 20;
   return lut8(op, op.value(0), y.dtype, [&](int32_t v) {
@@ -77,7 +76,7 @@ Value* quantized_rsqrt(Op& op) {
 // TensorFlow Lite's table for int16 LOGISTIC and TANH: sigmoid(i / 24) with 16 bits of fraction. Its entries are the rounded values but for
 // these, which are one higher (measured).
 std::vector<uint16_t> sigmoid_table() {
-  constexpr uint8_t kHigher[] = {4,  8,  12, 14, 15, 16, 17, 19, 20, 21, 22, 25, 27, 28, 29, 30, 31, 33, 34,  35,  37,  39,
+  constexpr uint8_t kHigher[] = {4,  8,  12, 14, 15, 16, 17, 19, 20, 21, 22, 25, 27, 28, 29, 30, 31,  33,  34,  35,  37,  39,
                                  40, 41, 43, 44, 45, 46, 49, 50, 54, 62, 63, 64, 66, 82, 86, 93, 100, 103, 112, 116, 135, 255};
   std::vector<uint16_t> table(256);
   for (size_t i = 0; i < table.size(); ++i)
@@ -117,7 +116,8 @@ int16_t plain_high_product(int16_t a, int16_t b) {
 int16_t saturating_shift(int32_t v, int n) { return ops::saturate_to<int16_t>(int64_t{v} * (int64_t{1} << n)); }
 int16_t narrow(Multiplier m) {
   constexpr int32_t kHalf = 1 << 15;
-  return m.value >= std::numeric_limits<int32_t>::max() - kHalf ? std::numeric_limits<int16_t>::max() : static_cast<int16_t>((m.value + kHalf) >> 16);
+  return m.value >= std::numeric_limits<int32_t>::max() - kHalf ? std::numeric_limits<int16_t>::max()
+                                                                : static_cast<int16_t>((m.value + kHalf) >> 16);
 }
 
 Value* quantized_hard_swish(Op& op) {

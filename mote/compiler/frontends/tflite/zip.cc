@@ -104,7 +104,8 @@ class Inflate {
   }
 
   bool codes(const Code& literal, const Code& distance) {
-    constexpr uint16_t kLength[] = {3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
+    constexpr uint16_t kLength[] = {3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
+                                    31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
     constexpr uint8_t kLengthBits[] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
     for (;;) {
       const int s = symbol(literal);
@@ -144,7 +145,8 @@ std::vector<ZipEntry> read_zip(const ir::Bytes& bytes) {
     if (end == least) return out;
     --end;
   }
-  const uint32_t count = number(bytes.data + end + 10, 2), directory = number(bytes.data + end + 12, 4), offset = number(bytes.data + end + 16, 4);
+  const uint32_t count = number(bytes.data + end + 10, 2), directory = number(bytes.data + end + 12, 4),
+                 offset = number(bytes.data + end + 16, 4);
   // Offsets count from the archive's own beginning, which is where the directory's place and its stored offset part.
   if (directory > end || offset > end - directory) return out;
   const size_t start = end - directory - offset;
