@@ -20,8 +20,9 @@ struct CheckResult {
 };
 
 // Runs `reference` on the inputs of each example and `program` too, and keeps what belongs into the file: the reference's outputs where
-// the program agrees with them; its own where `quantized` (rounding of integer forms parts them on noise) or the difference is small.
-bool make_examples(const Signature& signature, const GoldenOptions& options, HostProgram& reference, HostProgram& program, bool quantized,
+// the program agrees with them; its own where `quantized` (rounding of integer forms parts them on noise) or the difference is small,
+// or where there is no reference (null).
+bool make_examples(const Signature& signature, const GoldenOptions& options, HostProgram* reference, HostProgram& program, bool quantized,
                    CheckResult* out, std::string* error);
 
 }  // namespace mote::driver

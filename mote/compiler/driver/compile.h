@@ -25,17 +25,17 @@ struct CompileOptions {
   bool strip_names = false;
   // Every named intermediate value becomes an output of its method, after the passes: for finding where two ways of computing part.
   bool expose_values = false;
-  std::string producer = "mote";  // who compiles, with version: for the evidence
-  std::string options_text;       // how the user asked for it: likewise
+  std::string producer = "mote";                                        // who compiles, with version: for the evidence
+  std::string options_text;                                             // how the user asked for it: likewise
   std::vector<std::pair<std::string, std::string>> metadata, evidence;  // in place of what the model says under the same key
   std::function<void(const std::string& stage, double fraction)> progress;
 };
 
 struct CompileResult {
   emit::FileBytes file;
-  std::vector<uint8_t> external;  // with external_weights
-  std::string log;                // --print-after, --time-passes
-  std::string frontend;           // "onnx"
+  std::vector<uint8_t> external;                   // with external_weights
+  std::string log;                                 // --print-after, --time-passes
+  std::string frontend;                            // "onnx"
   uint64_t peak_bytes = 0, lower_bound_bytes = 0;  // of the plan
   std::vector<std::pair<std::string, double>> stage_seconds;
   std::vector<std::string> notes;  // what the user should know, such as examples that could not be made

@@ -67,7 +67,8 @@ bool resolve_given(const Signature& signature, const GivenExample& given, Exampl
 std::vector<Array> make_inputs(const Signature::Method& method, size_t sample, uint64_t seed) {
   Random random(seed);
   std::vector<Array> inputs;
-  for (const Signature::Io& io : method.inputs) inputs.push_back(make_random(io.dtype, io.dims[std::min(sample, io.dims.size() - 1)], random));
+  for (const Signature::Io& io : method.inputs)
+    inputs.push_back(make_random(io.dtype, io.dims[std::min(sample, io.dims.size() - 1)], random));
   return inputs;
 }
 

@@ -21,10 +21,10 @@ std::vector<int64_t> dims_of(const TensorDesc& d) { return {d.dims, d.dims + d.r
 }  // namespace
 
 struct HostProgram::Block {
-  explicit Block(size_t bytes) : data(static_cast<uint8_t*>(::operator new(bytes + 1, std::align_val_t{kAlignment}))), size(bytes) {
+  explicit Block(size_t bytes) : data(static_cast<uint8_t*>(::operator new (bytes + 1, std::align_val_t{kAlignment}))), size(bytes) {
     std::memset(data, 0, size);
   }
-  ~Block() { ::operator delete(data, std::align_val_t{kAlignment}); }
+  ~Block() { ::operator delete (data, std::align_val_t{kAlignment}); }
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
   uint8_t* data;
@@ -103,8 +103,9 @@ bool HostProgram::run(uint32_t method, const std::vector<Array>& inputs, std::ve
   uint64_t bytes = used_bytes_;
   for (uint32_t i = 0; i < m.output_count; ++i) bytes += extent_bytes(io(method, i, true));
   if (inputs.size() != m.input_count || bytes > budget_.memory_bytes) {
-    *error = inputs.size() != m.input_count ? "expected " + std::to_string(m.input_count) + " inputs, found " + std::to_string(inputs.size())
-                                            : "the outputs do not fit in the memory allowed here";
+    *error = inputs.size() != m.input_count
+                 ? "expected " + std::to_string(m.input_count) + " inputs, found " + std::to_string(inputs.size())
+                 : "the outputs do not fit in the memory allowed here";
     return false;
   }
   std::vector<std::unique_ptr<Block>> buffers;  // of inputs, then of outputs
