@@ -1,51 +1,22 @@
 // The `mote` command as a user runs it: exit codes, texts, JSON, files.
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "mote/api/testing/programs.h"
-#include "mote/tools/files.h"
 #include "mote/tools/npy.h"
+#include "mote/tools/testing/cli.h"
 
 namespace mote::tools {
 namespace {
 
 using api_test::TempPath;
-using Json = nlohmann::json;
-
-struct Ran {
-  int exit_code = -1;
-  std::string out, err;
-  Json json() const {
-    const Json j = Json::parse(out, nullptr, false);
-    EXPECT_FALSE(j.is_discarded()) << out;
-    return j;
-  }
-};
-
-std::string read_text(const std::string& path) {
-  std::vector<uint8_t> bytes;
-  std::string error;
-  EXPECT_TRUE(read_whole_file(path, &bytes, &error)) << error;
-  return {bytes.begin(), bytes.end()};
-}
-
-Ran mote(const std::string& arguments) {
-  const char* command = std::getenv("MOTE_COMMAND");
-  if (command == nullptr) {
-    ADD_FAILURE() << "MOTE_COMMAND is not set";
-    return {};
-  }
-  const TempPath out("cli_out"), err("cli_err");
-  const int status = std::system((std::string(command) + " " + arguments + " >" + out.str() + " 2>" + err.str()).c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, read_text(out.str()), read_text(err.str())};
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using cli_test::contains;
+using cli_test::Json;
+using cli_test::mote;
+using cli_test::Ran;
 
 NpyArray floats(const std::vector<int64_t>& dims, const std::vector<float>& values) {
   NpyArray a;
@@ -74,7 +45,8 @@ TEST_F(Cli, HelpAndUsage) {
   EXPECT_EQ(mote("--help").exit_code, 0);
   EXPECT_TRUE(contains(mote("--help").out, "selftest"));
   EXPECT_EQ(mote("--version").exit_code, 0);
-  for (const char* c : {"run", "bench", "inspect", "verify", "selftest", "ops", "explain", "completion"})
+  for (const char* c :
+       {"compile", "run", "bench", "inspect", "profile", "verify", "validate", "diff", "selftest", "ops", "explain", "completion"})
     EXPECT_EQ(mote(std::string(c) + " --help").exit_code, 0) << c;
   EXPECT_EQ(mote("").exit_code, 2);
   EXPECT_EQ(mote("frobnicate").exit_code, 2);

@@ -20,7 +20,7 @@ struct CommandSettings {
   std::vector<std::string> metadata;
   CompileSettings compile;
   std::vector<std::string> print_after;
-  int golden_examples = 1;
+  int golden_examples = -1;  // -1: one, within the driver's bounds
   bool time_passes = false, size = false, list_passes = false, json = false;
 };
 
@@ -46,14 +46,18 @@ driver::CompileOptions all_options(const CommandSettings& s) {
   o.producer = std::string("mote ") + mote_version();
   o.external_weights = !s.weights.empty();
   o.passes.time_passes = s.time_passes;
-  const std::vector<std::string> known = passes::pass_names();
+  std::vector<std::string> known = passes::pass_names();
+  known.insert(known.end(), {"all", "plan", "program"});
   for (const std::string& name : s.print_after) {
-    if (name != "all" && std::find(known.begin(), known.end(), name) == known.end())
+    if (std::find(known.begin(), known.end(), name) == known.end())
       throw usage("--print-after: no pass is called '" + name + "': 'mote compile --list-passes' lists them");
     o.passes.print_after.insert(name);
   }
   if (!s.golden.empty()) o.golden.given = read_examples(s.golden);
-  o.golden.count = s.golden_examples;
+  if (s.golden_examples >= 0) {
+    o.golden.count = s.golden_examples;
+    o.golden.macs = o.golden.check_macs = 0;
+  }
   add_texts(s, &o);
   return o;
 }
@@ -181,16 +185,23 @@ void add_compile(CLI::App& app, Context& context) {
   add_compile_options(c, &s->compile);
   c->add_option("--external-weights", s->weights, "write the constants to this file instead, for several programs to share");
   c->add_option("--golden", s->golden, "folder of examples to carry: one .npy each, or a folder each with NAME.npy per input and output");
-  c->add_option("--golden-examples", s->golden_examples, "examples to make up (default 1)")->check(CLI::Range(0, 1000));
+  c->add_option("--golden-examples", s->golden_examples,
+                "examples to make up, each checked against the unoptimised model (default: one, checked unless the model is large)")
+      ->check(CLI::Range(0, 1000));
   c->add_option("--labels", s->labels, "text file with the names of an output's classes, one a line");
   c->add_option("--metadata", s->metadata, "a text for the program's users, KEY=VALUE; once for each")->allow_extra_args(false);
   c->add_option("--licence", s->licence, "licence of the model (SPDX), for the evidence");
-  c->add_option("--print-after", s->print_after, "print the graph after these passes, or after 'all'")->delimiter(',')->allow_extra_args(false);
+  c->add_option("--print-after", s->print_after,
+                "print the graph after these passes, the plan after 'plan', the program after 'program', or 'all'")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   c->add_flag("--time-passes", s->time_passes, "print what each pass takes");
   c->add_flag("--size", s->size, "report what takes the space");
   c->add_flag("--list-passes", s->list_passes, "list the passes in the order they run");
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");
-  c->footer("Example: mote compile mobilenet.onnx -o mobilenet.mote\n         mote compile bert.onnx -o bert.mote --dim batch=1 --dim seq=1..128");
+  c->footer(
+      "Example: mote compile mobilenet.onnx -o mobilenet.mote\n         mote compile bert.onnx -o bert.mote --dim batch=1 --dim "
+      "seq=1..128");
   c->callback([s, &context] {
     context.json = s->json;
     context.exit_code = compile(*s);

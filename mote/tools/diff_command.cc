@@ -144,8 +144,8 @@ void print_text(const DiffSettings& s, const ProgramView& a, const ProgramView& 
   TextTable outputs({"output", "largest difference", "of", "mean", "SQNR dB", "top-1"});
   for (const auto& o : n.outputs) {
     const driver::Difference& d = o.difference;
-    outputs.add({o.name, d.identical ? "same bits" : real(d.largest_error), real(d.largest_expected), real(d.mean_error), decibels(d.sqnr_db),
-                 real(100 * d.top1) + " %"});
+    outputs.add({o.name, d.identical ? "same bits" : real(d.largest_error), real(d.largest_expected), real(d.mean_error),
+                 decibels(d.sqnr_db), real(100 * d.top1) + " %"});
   }
   std::printf("\n%s", outputs.text().c_str());
 }
@@ -166,7 +166,13 @@ void print_result(const DiffSettings& s, const ProgramView& a, const ProgramView
                        {"sqnr_db", std::isfinite(d.sqnr_db) ? Json(d.sqnr_db) : Json(nullptr)},
                        {"top1", d.top1}});
   }
-  print_json({{"a", s.a}, {"b", s.b}, {"figures", sizes}, {"ops", ops}, {"placement", placement}, {"numbers_skipped", n.skipped}, {"outputs", outputs}});
+  print_json({{"a", s.a},
+              {"b", s.b},
+              {"figures", sizes},
+              {"ops", ops},
+              {"placement", placement},
+              {"numbers_skipped", n.skipped},
+              {"outputs", outputs}});
 }
 
 void diff(const DiffSettings& s) {

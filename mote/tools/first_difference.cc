@@ -17,7 +17,8 @@ Array channels_last(const Array& a) {
   for (size_t n = 0; n < batch; ++n)
     for (size_t c = 0; c < channels; ++c)
       for (size_t i = 0; i < inner; ++i)
-        std::copy_n(a.data.data() + ((n * channels + c) * inner + i) * element, element, out.data.data() + ((n * inner + i) * channels + c) * element);
+        std::copy_n(a.data.data() + ((n * channels + c) * inner + i) * element, element,
+                    out.data.data() + ((n * inner + i) * channels + c) * element);
   return out;
 }
 

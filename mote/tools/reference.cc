@@ -151,8 +151,8 @@ bool run_python(const std::string& runtime, const std::string& model, const std:
   return true;
 }
 
-ReferenceResult run_mote(const frontends::Source& source, const driver::CompileOptions& options, const std::vector<Sample>& samples, bool all,
-                         std::map<std::string, std::string>* nodes) {
+ReferenceResult run_mote(const frontends::Source& source, const driver::CompileOptions& options, const std::vector<Sample>& samples,
+                         bool all, std::map<std::string, std::string>* nodes) {
   driver::CompileOptions o = options;
   o.golden.count = 0;
   o.golden.given.clear();

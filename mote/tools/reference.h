@@ -18,8 +18,8 @@ struct NamedArray {
 };
 
 struct ReferenceResult {
-  std::string runtime;                         // "onnxruntime 1.31.1"
-  size_t output_count = 0;                     // of each sample's values: outputs first, then intermediate ones
+  std::string runtime;                          // "onnxruntime 1.31.1"
+  size_t output_count = 0;                      // of each sample's values: outputs first, then intermediate ones
   std::vector<std::vector<NamedArray>> values;  // for each sample
 };
 
@@ -35,7 +35,7 @@ bool run_python(const std::string& runtime, const std::string& model, const std:
 
 // Compiles a model and runs it here: unoptimised, or as `options` say. Throws Failure when that cannot be done.
 // Values of `all` have the names of the model and, as text, the node they come from in *nodes.
-ReferenceResult run_mote(const frontends::Source& source, const driver::CompileOptions& options, const std::vector<Sample>& samples, bool all,
-                         std::map<std::string, std::string>* nodes = nullptr);
+ReferenceResult run_mote(const frontends::Source& source, const driver::CompileOptions& options, const std::vector<Sample>& samples,
+                         bool all, std::map<std::string, std::string>* nodes = nullptr);
 
 }  // namespace mote::tools

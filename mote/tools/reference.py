@@ -1,7 +1,8 @@
 """Runs a model in ONNX Runtime or LiteRT for `mote validate`.
 
 python3 reference.py JOB.json
-JOB: {"model", "runtime": "onnxruntime" | "litert", "all": bool, "samples": [{"NAME": "in.npy", ...}], "out": FOLDER}
+JOB: {"model", "runtime": "onnxruntime" | "onnxruntime-optimized" | "litert", "all": bool,
+      "samples": [{"NAME": "in.npy", ...}], "out": FOLDER}
 Writes OUT/<sample>_<number>.npy for each output (with "all" also for intermediate values) and OUT/result.json:
 {"runtime": "onnxruntime 1.31.1", "outputs": [names], "values": [names of all files, the outputs first]}
 """
@@ -12,12 +13,13 @@ import sys
 import numpy as np
 
 
-def onnx_session(model, everything):
+def onnx_session(model, everything, optimized):
     import onnxruntime as ort
 
     options = ort.SessionOptions()
-    # The model as it is written: optimised, ONNX Runtime rounds quantized models differently.
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    # The model as it is written, unless asked: optimised, ONNX Runtime computes quantized models with integers.
+    levels = ort.GraphOptimizationLevel
+    options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimized else levels.ORT_DISABLE_ALL
     options.log_severity_level = 3
     if not everything:
         return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
@@ -38,12 +40,13 @@ def onnx_session(model, everything):
 def run_onnx(job):
     import onnxruntime as ort
 
-    session = onnx_session(job["model"], job["all"])
-    plain = len(onnx_session(job["model"], False).get_outputs()) if job["all"] else len(session.get_outputs())
+    optimized = job["runtime"] == "onnxruntime-optimized"
+    session = onnx_session(job["model"], job["all"], optimized)
+    plain = len(onnx_session(job["model"], False, False).get_outputs()) if job["all"] else len(session.get_outputs())
     names = [o.name for o in session.get_outputs()]
     kinds = {i.name: i for i in session.get_inputs()}
     results = [session.run(names, {n: a for n, a in sample.items() if n in kinds}) for sample in load(job)]
-    return f"onnxruntime {ort.__version__}", names[:plain], names, results
+    return f"onnxruntime {ort.__version__}{' (optimised)' if optimized else ''}", names[:plain], names, results
 
 
 def signature_names(model):
@@ -122,7 +125,7 @@ def load(job):
 def main():
     with open(sys.argv[1], encoding="utf-8") as f:
         job = json.load(f)
-    if job["runtime"] == "onnxruntime":
+    if job["runtime"].startswith("onnxruntime"):
         runtime, outputs, values, results = run_onnx(job)
     else:
         try:

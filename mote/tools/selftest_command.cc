@@ -44,9 +44,9 @@ void print_text(const SelftestSettings& s, const std::vector<Outcome>& outcomes,
     const Comparison& c = o.comparison;
     table.add({o.method, std::to_string(o.example), o.output, c.difference.same_type ? real(c.difference.largest_error) : "-",
                o.tolerance == 0 ? "same bits" : real(c.allowed),
-               c.passed      ? "ok"
+               c.passed                 ? "ok"
                : c.difference.same_type ? "WRONG"
-                             : "WRONG SHAPE"});
+                                        : "WRONG SHAPE"});
   }
   std::printf("%s", table.text().c_str());
   std::printf("%s: %zu of %zu outputs as expected\n", s.file.c_str(), outcomes.size() - failed, outcomes.size());

@@ -43,11 +43,14 @@ SizeReport size_report(const ProgramView& view) {
     in_segments += s.size;
     table_end = std::min(table_end, s.offset);
   }
-  uint64_t tables = t.tensors.size * sizeof(TensorDesc) + t.instructions.size * sizeof(Instruction) + t.operands.size * sizeof(int32_t) + t.attrs.size;
-  r.parts.push_back({"tensors and instructions", number(t.tensors.size) + " tensors, " + number(t.instructions.size) + " instructions", tables});
+  uint64_t tables =
+      t.tensors.size * sizeof(TensorDesc) + t.instructions.size * sizeof(Instruction) + t.operands.size * sizeof(int32_t) + t.attrs.size;
+  r.parts.push_back(
+      {"tensors and instructions", number(t.tensors.size) + " tensors, " + number(t.instructions.size) + " instructions", tables});
   r.parts.push_back({"texts", "names, metadata, evidence", t.strings.size});
   tables += t.strings.size;
-  r.parts.push_back({"other tables and padding", "segments begin at pages unless --alignment says otherwise", view.file_bytes() - in_segments - std::min(tables, table_end)});
+  r.parts.push_back({"other tables and padding", "segments begin at pages unless --alignment says otherwise",
+                     view.file_bytes() - in_segments - std::min(tables, table_end)});
   const std::vector<int64_t> users = first_users(t);
   std::vector<std::pair<uint64_t, uint64_t>> seen;  // place and size: equal constants are kept once
   for (size_t i = 0; i < t.tensors.size; ++i) {

@@ -50,7 +50,8 @@ std::string TextTable::text() const {
 }
 
 std::string one_line(std::string text, size_t most) {
-  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
   return most > 0 && text.size() > most ? text.substr(0, most - 3) + "…" : text;
 }
 

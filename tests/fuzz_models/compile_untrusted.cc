@@ -44,7 +44,8 @@ CompiledModel compile_untrusted(ConstBytes model, bool run) {
   budget.memory_bytes = 256u << 20;
   driver::HostProgram program;
   std::string error;
-  if (!program.open(result.file.span(), {}, budget, &error) && error.find("needs") == std::string::npos) broken("the program is refused: " + error);
+  if (!program.open(result.file.span(), {}, budget, &error) && error.find("the program needs") == std::string::npos)
+    broken("the program is refused: " + error);
   return r;
 }
 

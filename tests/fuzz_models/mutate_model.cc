@@ -12,10 +12,9 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-constexpr int64_t kNumbers[] = {0,   1,     -1,    2,          3,           4,          5,          7,  8,
-                                16,  255,   256,   32767,      65535,       65536,      1 << 20,    1 << 24,
-                                -2,  -8,    1000,  2147483647, -2147483648, 4294967295, 4294967296, INT64_MAX,
-                                INT64_MIN};
+constexpr int64_t kNumbers[] = {0,  1,    -1,         2,           3,          4,          5,         7,        8,
+                                16, 255,  256,        32767,       65535,      65536,      1 << 20,   1 << 24,  -2,
+                                -8, 1000, 2147483647, -2147483648, 4294967295, 4294967296, INT64_MAX, INT64_MIN};
 
 int64_t number(Dice& dice, int64_t now) {
   switch (dice.below(4)) {
@@ -97,7 +96,8 @@ class OnnxMutation {
       case FieldDescriptor::CPPTYPE_DOUBLE: return r->SetDouble(m, f, static_cast<double>(number(dice_, 1)));
       case FieldDescriptor::CPPTYPE_BOOL: return r->SetBool(m, f, !r->GetBool(*m, f));
       case FieldDescriptor::CPPTYPE_ENUM:
-        return r->SetEnumValue(m, f, f->enum_type()->value(static_cast<int>(dice_.below(static_cast<uint32_t>(f->enum_type()->value_count()))))->number());
+        return r->SetEnumValue(
+            m, f, f->enum_type()->value(static_cast<int>(dice_.below(static_cast<uint32_t>(f->enum_type()->value_count()))))->number());
       case FieldDescriptor::CPPTYPE_STRING:
         return r->SetString(m, f, f->type() == FieldDescriptor::TYPE_BYTES ? raw(r->GetString(*m, f)) : text(r->GetString(*m, f)));
       case FieldDescriptor::CPPTYPE_MESSAGE: {
@@ -160,7 +160,10 @@ void mutate_bytes(ModelBytes& bytes, Dice& dice) {
     switch (dice.below(5)) {
       case 0: bytes[at] = static_cast<uint8_t>(bytes[at] ^ 1u << dice.below(8)); break;
       case 1: bytes[at] = dice.byte(); break;
-      case 2: bytes.erase(bytes.begin() + static_cast<long>(at), bytes.begin() + static_cast<long>(std::min(bytes.size(), at + 1 + dice.below(16)))); break;
+      case 2:
+        bytes.erase(bytes.begin() + static_cast<long>(at),
+                    bytes.begin() + static_cast<long>(std::min(bytes.size(), at + 1 + dice.below(16))));
+        break;
       case 3: bytes.insert(bytes.begin() + static_cast<long>(at), 1 + dice.below(16), dice.byte()); break;
       default: bytes[at] = static_cast<uint8_t>(kNumbers[dice.below(std::size(kNumbers))]);
     }

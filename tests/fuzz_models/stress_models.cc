@@ -79,7 +79,9 @@ class Stress {
   void one(uint64_t number, bool keep) {
     Dice dice((seed_ << 40) + number);
     const ModelBytes bytes = bytes_of(number, dice);
-    if (keep) std::ofstream("stress_models.bin", std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));
+    if (keep)
+      std::ofstream("stress_models.bin", std::ios::binary)
+          .write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));
     const std::clock_t begin = std::clock();
     const CompiledModel r = compile_untrusted({bytes.data(), bytes.size()}, dice.chance(10));
     const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;

@@ -38,7 +38,7 @@ class Program:
     def run(self, *arrays):
         """Arrays in the order of the inputs; returns those of the outputs."""
         for i, array in enumerate(arrays):
-            array = np.ascontiguousarray(array, DTYPES[self.inputs[i].dtype])
+            array = np.asarray(array, DTYPES[self.inputs[i].dtype], order="C")
             dims = (c.c_int32 * 8)(*array.shape)
             self.check(self.lib.mote_instance_set_input_dims(self.instance, 0, i, dims, array.ndim, self.error))
             self.check(self.lib.mote_instance_set_input(self.instance, 0, i, array.ctypes.data_as(c.c_void_p), c.c_uint64(array.nbytes),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes inputs that mean something for a model and prints NAME=FILE.npy for each. Needs numpy and onnx.
+"""Writes inputs that mean something for a model and prints NAME=FILE.npy for each. Needs numpy, onnx, pillow.
 
-real_inputs.py photo|speech|tokens MODEL.onnx DATA_FOLDER OUT_FOLDER
+real_inputs.py photo:FILE[:SIZE]|speech|tokens|bytes MODEL.onnx DATA_FOLDER OUT_FOLDER
 """
 import pathlib
 import sys
@@ -12,28 +12,23 @@ import numpy as np
 
 def save(folder, name, array):
     path = pathlib.Path(folder) / ("real_" + "".join(c if c.isalnum() else "_" for c in name) + ".npy")
-    np.save(path, np.ascontiguousarray(array))
+    np.save(path, np.asarray(array, order="C"))
     print(f"{name}={path}")
 
 
-def enlarged(image, size):
-    """Bilinear."""
-    at = np.clip((np.arange(size) + 0.5) * image.shape[0] / size - 0.5, 0, image.shape[0] - 1)
-    low = at.astype(int)
-    high, part = np.minimum(low + 1, image.shape[0] - 1), (at - low)[:, None, None]
-    rows = image[low] * (1 - part) + image[high] * part
-    part = (at - low)[None, :, None]
-    return rows[:, low] * (1 - part) + rows[:, high] * part
-
-
-def photo(model, data, folder):
+def photo(model, data, folder, name, size=None):
+    """A photograph, resized, RGB in 0..1 (ImageNet's mean and deviation for classifiers), planes first."""
     import onnx
+    from PIL import Image
 
     tensor = onnx.load(model, load_external_data=False).graph.input[0]
-    size = tensor.type.tensor_type.shape.dim[2].dim_value
-    image = enlarged(np.load(pathlib.Path(data) / "cifar10_2000.npz")["x"][4].astype(np.float64) / 255, size)
+    size = int(size or tensor.type.tensor_type.shape.dim[2].dim_value)
+    picture = Image.open(pathlib.Path(data) / "images" / name).convert("RGB")
+    image = np.asarray(picture.resize((size, size), Image.BILINEAR), np.float64) / 255
     if "mobilenet" in pathlib.Path(model).name:
         image = (image - [0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]
+    if "yunet" in pathlib.Path(model).name:
+        image = image[:, :, ::-1] * 255
     save(folder, tensor.name, image.transpose(2, 0, 1)[None].astype(np.float32))
 
 
@@ -55,5 +50,14 @@ def tokens(model, data, folder):
     save(folder, "token_type_ids", np.zeros((1, len(ids)), np.int64))
 
 
+def file_bytes(model, data, folder):
+    """The beginning and end of a text file, as Magika looks at it."""
+    text = np.frombuffer((pathlib.Path(data) / "README.md").read_bytes(), np.uint8)
+    save(folder, "bytes", np.concatenate([text[:1024], text[-1024:]])[None].astype(np.int32))
+
+
+KINDS = {"photo": photo, "speech": speech, "tokens": tokens, "bytes": file_bytes}
+
 if __name__ == "__main__":
-    {"photo": photo, "speech": speech, "tokens": tokens}[sys.argv[1]](*sys.argv[2:])
+    kind, *more = sys.argv[1].split(":")
+    KINDS[kind](*sys.argv[2:], *more)

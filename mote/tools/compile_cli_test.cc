@@ -1,0 +1,204 @@
+// mote compile, validate, diff and profile as a user runs them: what they make, and how they fail.
+
+#include <filesystem>
+
+#include "mote/tools/testing/cli.h"
+
+namespace mote::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using api_test::TempPath;
+using cli_test::contains;
+using cli_test::Json;
+using cli_test::mote;
+using cli_test::Ran;
+
+const std::string kSource = MOTE_SOURCE_DIR;
+const std::string kDigits = kSource + "/examples/digits/digits.onnx";
+const std::string kSeeds = kSource + "/tests/fuzz_models/corpus/";
+
+class CompileCli : public ::testing::Test {
+ protected:
+  CompileCli() { fs::create_directories(folder_.str()); }
+  std::string in(const std::string& name) const { return folder_.str() + "/" + name; }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::string error;
+    EXPECT_TRUE(write_whole_file(in(name), {text.begin(), text.end()}, &error)) << error;
+    return in(name);
+  }
+  // Files the test's folder holds.
+  size_t files() const { return static_cast<size_t>(std::distance(fs::directory_iterator(folder_.str()), {})); }
+
+  const TempPath folder_{"compile_cli"};
+};
+
+TEST_F(CompileCli, MakesAProgramThatRunsAndSaysWhatItIs) {
+  const Ran r = mote("compile " + kDigits + " -o " + in("d.mote"));
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  for (const char* part : {"image", "probabilities", "operators", "peak memory", "lower bound", "multiply-adds", "compiled in"})
+    EXPECT_TRUE(contains(r.out, part)) << part << "\n" << r.out;
+  EXPECT_EQ(mote("selftest " + in("d.mote")).exit_code, 0);
+  EXPECT_EQ(mote("verify --full " + in("d.mote")).exit_code, 0);
+  const Ran seven = mote("run " + in("d.mote") + " --input image=" + kSource + "/examples/digits/input_7.npy --top 1 --json");
+  ASSERT_EQ(seven.exit_code, 0) << seven.err;
+  EXPECT_EQ(seven.json()["outputs"][0]["top"][0]["index"], 7);
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(CompileCli, JsonAndSizeReport) {
+  const Json j = mote("compile " + kDigits + " -o " + in("d.mote") + " --json --size --golden-examples 2").json();
+  EXPECT_EQ(j["frontend"], "onnx");
+  EXPECT_EQ(j["golden_examples"], 2);
+  EXPECT_GE(j["peak_bytes"], j["lower_bound_bytes"]);
+  EXPECT_EQ(j["inputs"][0]["dims"], Json({1, 8, 8}));
+  uint64_t sum = 0;
+  for (const Json& part : j["size"]["parts"]) sum += part["bytes"].get<uint64_t>();
+  EXPECT_EQ(sum, j["file_bytes"].get<uint64_t>());
+  EXPECT_FALSE(j["size"]["constants"].empty());
+  const Ran text = mote("compile " + kDigits + " -o " + in("d.mote") + " --size");
+  EXPECT_TRUE(contains(text.out, "Largest constants")) << text.out;
+}
+
+TEST_F(CompileCli, TheSameOptionsGiveTheSameBytes) {
+  ASSERT_EQ(mote("compile " + kDigits + " -o " + in("a.mote")).exit_code, 0);
+  ASSERT_EQ(mote("compile " + kDigits + " -o " + in("b.mote")).exit_code, 0);
+  EXPECT_EQ(cli_test::read_text(in("a.mote")), cli_test::read_text(in("b.mote")));
+}
+
+TEST_F(CompileCli, ExamplesLabelsAndTextsTravel) {
+  const Ran r = mote("compile " + kDigits + " -o " + in("d.mote") + " --golden " + kSource + "/examples/digits/golden --labels " + kSource +
+                     "/examples/digits/labels.txt --metadata name=mine --licence MIT");
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  const Json j = mote("inspect --json " + in("d.mote")).json();
+  EXPECT_EQ(j["metadata"]["name"], "mine");
+  EXPECT_EQ(j["metadata"]["labels"], "0\n1\n2\n3\n4\n5\n6\n7\n8\n9");
+  EXPECT_EQ(j["evidence"]["licence"], "MIT");
+  EXPECT_EQ(j["golden_count"], 8);
+  EXPECT_EQ(mote("compile " + kDigits + " -o " + in("x.mote") + " --metadata nonsense").exit_code, 2);
+  EXPECT_EQ(mote("compile " + kDigits + " -o " + in("x.mote") + " --labels /no/such/file").exit_code, 1);
+  EXPECT_EQ(mote("compile " + kDigits + " -o " + in("x.mote") + " --golden " + folder_.str() + "/none").exit_code, 1);
+  EXPECT_FALSE(fs::exists(in("x.mote")));
+}
+
+TEST_F(CompileCli, WeightsInASecondFile) {
+  ASSERT_EQ(mote("compile " + kDigits + " -o " + in("d.mote") + " --external-weights " + in("d.weights")).exit_code, 0);
+  EXPECT_EQ(mote("selftest " + in("d.mote") + " --weights " + in("d.weights")).exit_code, 0);
+  EXPECT_EQ(mote("compile " + kDigits + " -o " + in("d.mote") + " --external-weights " + in("d.mote")).exit_code, 2);
+}
+
+TEST_F(CompileCli, WrongUsage) {
+  EXPECT_EQ(mote("compile").exit_code, 2);
+  EXPECT_EQ(mote("compile " + kDigits).exit_code, 2);
+  for (const char* option :
+       {"--shape image", "--shape image=1xbx3", "--dim n", "--dim n=4..2", "--dim n=x", "--ram 64k", "--strips --ram lots", "--bank fast",
+        "--bank fast=none", "--alignment 7", "--print-after nonsense", "--golden-examples -1"}) {
+    const Ran r = mote("compile " + kDigits + " -o " + in("x.mote") + " " + option);
+    EXPECT_EQ(r.exit_code, 2) << option << r.err;
+    EXPECT_FALSE(r.err.empty()) << option;
+  }
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(CompileCli, FilesThatCannotBe) {
+  const Ran missing = mote("compile " + in("none.onnx") + " -o " + in("x.mote"));
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_TRUE(contains(missing.err, "no such file")) << missing.err;
+  EXPECT_TRUE(contains(mote("compile " + folder_.str() + " -o " + in("x.mote")).err, "found a folder"));
+  EXPECT_TRUE(contains(mote("compile " + write("empty.onnx", "") + " -o " + in("x.mote")).err, "empty"));
+  const Ran folder = mote("compile " + kDigits + " -o " + folder_.str());
+  EXPECT_EQ(folder.exit_code, 1);
+  EXPECT_TRUE(contains(folder.err, "found a folder")) << folder.err;
+  EXPECT_TRUE(contains(mote("compile " + kDigits + " -o " + in("no/such/x.mote")).err, "does not exist"));
+  const std::string copy = write("copy.onnx", cli_test::read_text(kDigits));
+  const Ran itself = mote("compile " + copy + " -o " + copy);
+  EXPECT_EQ(itself.exit_code, 2);
+  EXPECT_TRUE(contains(itself.err, "overwrite")) << itself.err;
+  EXPECT_EQ(cli_test::read_text(copy), cli_test::read_text(kDigits));
+  EXPECT_EQ(files(), 2u);
+}
+
+TEST_F(CompileCli, AFullDiskLeavesNothingBehind) {
+  // A limit on the size of files stands for the disk; without the trap the system would end the command.
+  const std::string command = std::string("trap '' XFSZ; ulimit -f 8; ") + std::getenv("MOTE_COMMAND") + " compile " + kDigits + " -o " +
+                              in("x.mote") + " >/dev/null 2>" + in("err");
+  const int status = std::system(command.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_TRUE(contains(cli_test::read_text(in("err")), "cannot be written")) << cli_test::read_text(in("err"));
+  EXPECT_EQ(files(), 1u) << "only the texts";
+}
+
+TEST_F(CompileCli, EveryProblemInATable) {
+  const std::string broken = write("broken.onnx", "this is no model at all");
+  const Ran r = mote("compile " + broken + " -o " + in("x.mote") + " --json");
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_TRUE(contains(r.err, "what to do")) << r.err;
+  EXPECT_FALSE(r.json()["error"]["problems"].empty());
+  EXPECT_TRUE(contains(mote("compile " + write("a.txt", "text") + " -o " + in("x.mote")).err, "expected an ONNX or TFLite model"));
+  EXPECT_FALSE(fs::exists(in("x.mote")));
+}
+
+TEST_F(CompileCli, PassesCanBeListedPrintedAndTimed) {
+  const Ran list = mote("compile --list-passes");
+  ASSERT_EQ(list.exit_code, 0);
+  const std::string first = list.out.substr(0, list.out.find('\n'));
+  ASSERT_FALSE(first.empty());
+  const Ran printed = mote("compile " + kDigits + " -o " + in("d.mote") + " --time-passes --print-after " + first);
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_TRUE(contains(printed.err, first)) << printed.err;
+  EXPECT_TRUE(contains(printed.err, "conv")) << printed.err;
+}
+
+TEST_F(CompileCli, ValidateAgreesWithItsOwnReferenceAndFindsADifference) {
+  ASSERT_EQ(mote("compile " + kDigits + " -o " + in("d.mote")).exit_code, 0);
+  const Ran r = mote("validate " + kDigits + " " + in("d.mote") + " --reference mote");
+  EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
+  EXPECT_TRUE(contains(r.out, "SQNR")) << r.out;
+  const Json j = mote("validate " + kDigits + " " + in("d.mote") + " --reference mote --json --samples 2").json();
+  EXPECT_TRUE(j["passed"]);
+  EXPECT_EQ(j["samples"], 2);
+  // Another model of the same shape is not this one.
+  ASSERT_EQ(mote("compile " + kSeeds + "Abs.onnx -o " + in("abs.mote")).exit_code, 0);
+  const Ran wrong = mote("validate " + kSeeds + "Floor.onnx " + in("abs.mote") + " --reference mote --json");
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
+  EXPECT_FALSE(wrong.json()["passed"]);
+  EXPECT_FALSE(wrong.json()["notes"].empty()) << "another source file";
+  EXPECT_EQ(mote("validate " + kDigits + " " + in("none.mote")).exit_code, 1);
+  EXPECT_EQ(mote("validate " + kDigits + " " + in("d.mote") + " --reference nonsense").exit_code, 2);
+  EXPECT_EQ(mote("validate " + kDigits + " " + in("d.mote") + " --input image=/no/such.npy").exit_code, 1);
+}
+
+TEST_F(CompileCli, ValidateKeepsTheOptionsOfTheProgram) {
+  ASSERT_EQ(mote("compile " + kSeeds + "Relu.onnx -o " + in("r.mote") + " --no-optimize --shape x=2x3").exit_code, 0);
+  EXPECT_EQ(mote("inspect --json " + in("r.mote")).json()["evidence"]["options"], "--shape x=2x3 --no-optimize");
+  EXPECT_EQ(mote("validate " + kSeeds + "Relu.onnx " + in("r.mote") + " --reference mote").exit_code, 0);
+}
+
+TEST_F(CompileCli, DiffShowsSizeOperatorsAndNumbers) {
+  ASSERT_EQ(mote("compile " + kDigits + " -o " + in("a.mote")).exit_code, 0);
+  ASSERT_EQ(mote("compile " + kDigits + " -o " + in("b.mote") + " --no-optimize --no-fuse").exit_code, 0);
+  const Ran r = mote("diff " + in("a.mote") + " " + in("b.mote"));
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  for (const char* part : {"arena", "instructions", "operators that differ", "probabilities"}) EXPECT_TRUE(contains(r.out, part)) << r.out;
+  const Json same = mote("diff --json " + in("a.mote") + " " + in("a.mote")).json();
+  EXPECT_TRUE(same["outputs"][0]["identical"]);
+  EXPECT_EQ(same["figures"]["file_bytes"][0], same["figures"]["file_bytes"][1]);
+  ASSERT_EQ(mote("compile " + kSeeds + "Relu.onnx -o " + in("r.mote")).exit_code, 0);
+  EXPECT_EQ(mote("diff --json " + in("a.mote") + " " + in("r.mote")).json()["numbers_skipped"], "inputs or outputs differ");
+  EXPECT_EQ(mote("diff " + in("a.mote") + " " + in("none.mote")).exit_code, 1);
+}
+
+TEST_F(CompileCli, ProfileNamesTheModelsNodes) {
+  ASSERT_EQ(mote("compile " + kDigits + " -o " + in("d.mote")).exit_code, 0);
+  const Ran r = mote("profile " + in("d.mote") + " --runs 3 --trace " + in("t.json"));
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_TRUE(contains(r.out, "node_conv2d")) << r.out;
+  const Json trace = Json::parse(cli_test::read_text(in("t.json")), nullptr, false);
+  ASSERT_FALSE(trace.is_discarded());
+  EXPECT_EQ(trace["traceEvents"].size() % 3, 0u);
+  EXPECT_EQ(trace["traceEvents"][0]["ph"], "X");
+  EXPECT_EQ(mote("profile --json " + in("d.mote")).json()["runs"], 10);
+}
+
+}  // namespace
+}  // namespace mote::tools
