@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
-#include <sstream>
 
 #include "mote/compiler/emit/record_fields.h"
 #include "mote/compiler/emit/words.h"
@@ -157,17 +156,9 @@ class FieldParser {
 class Parser {
  public:
   bool run(const std::string& text, ProgramRecords* out, std::string* error) {
-    std::istringstream in(text);
-    std::string line;
-    for (int n = 1; std::getline(in, line); ++n) {
-      Words w(line);
-      if (w.at_end()) continue;
-      item(w);
-      if (w.ok() && !w.at_end()) w.fail("'" + w.peek() + "' is too much");
-      if (w.ok()) continue;
-      *error = "line " + std::to_string(n) + ": " + w.error();
+    if (!emit::each_line(
+            text, [this](Words& w) { item(w); }, error))
       return false;
-    }
     *out = std::move(r_);
     return true;
   }

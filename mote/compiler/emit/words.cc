@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 
 #include "mote/ops/op_docs.h"
 
@@ -216,6 +217,21 @@ DType Words::dtype() {
   const DType t = dtype_from_name(w.c_str());
   if (t == DType::kNone) fail("expected an element type, found '" + w + "'");
   return t;
+}
+
+bool each_line(const std::string& text, const std::function<void(Words&)>& read, std::string* error) {
+  std::istringstream in(text);
+  std::string line;
+  for (int n = 1; std::getline(in, line); ++n) {
+    Words w(line);
+    if (w.at_end()) continue;
+    read(w);
+    if (w.ok() && !w.at_end()) w.fail("'" + w.peek() + "' is too much");
+    if (w.ok()) continue;
+    *error = "line " + std::to_string(n) + ": " + w.error();
+    return false;
+  }
+  return true;
 }
 
 }  // namespace mote::emit

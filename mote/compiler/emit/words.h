@@ -3,6 +3,7 @@
 // Lines of words: how plans and programs are written as text and read back.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -52,5 +53,8 @@ class Words {
   size_t next_ = 0;
   std::string error_;
 };
+
+// Hands every line that is not empty to `read`, which must take all its words. Stops at the first error: "line 3: expected ...".
+bool each_line(const std::string& text, const std::function<void(Words&)>& read, std::string* error);
 
 }  // namespace mote::emit

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <sstream>
 
 #include "mote/compiler/emit/words.h"
 #include "mote/ops/op_docs.h"
@@ -117,17 +116,9 @@ class Printer {
 class Parser {
  public:
   bool run(const std::string& text, Plan* out, std::string* error) {
-    std::istringstream in(text);
-    std::string line;
-    for (int n = 1; std::getline(in, line); ++n) {
-      Words w(line);
-      if (w.at_end()) continue;
-      item(w);
-      if (w.ok() && !w.at_end()) w.fail("'" + w.peek() + "' is too much");
-      if (w.ok()) continue;
-      *error = "line " + std::to_string(n) + ": " + w.error();
+    if (!emit::each_line(
+            text, [this](Words& w) { item(w); }, error))
       return false;
-    }
     if (in_method_) {
       *error = "the last method has no end";
       return false;
