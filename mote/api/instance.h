@@ -27,7 +27,12 @@ typedef struct mote_instance_options {
   uint32_t reserved;
   mote_trace_fn trace; /* NULL: nothing is traced, nothing is spent */
   void* trace_context;
+  const char* kernels; /* instruction set of the kernels, by name (mote_kernels_name()); NULL: the most able one this machine has */
 } mote_instance_options;
+
+/* Names of the kernels this machine can run, from 0 on: "portable", then instruction sets from the least to the most able; NULL behind the
+ * last one. Integer results are the same with all of them. */
+MOTE_EXPORT const char* mote_kernels_name(uint32_t index);
 
 MOTE_EXPORT mote_status mote_instance_create(mote_program* program, const mote_instance_options* options, mote_instance** out_instance,
                                              mote_error* error);

@@ -5,6 +5,11 @@
 #include "mote/runtime/verify.h"
 
 namespace mote {
+namespace {
+
+bool has_condition(const Call& loop) { return loop.input_count > 1 && loop.operands[1] >= 0; }
+
+}  // namespace
 
 Status Instance::special(const Call& call) noexcept {
   Status status = Status::kOk;
@@ -12,14 +17,13 @@ Status Instance::special(const Call& call) noexcept {
     case CallKind::kIf: open_if(call); return Status::kOk;
     case CallKind::kLoop: {
       const LoopAttrs& a = *static_cast<const LoopAttrs*>(call.attrs);
-      uint32_t trips = a.max_trips;
-      if (call.input_count > 0 && call.operands[0] >= 0) {
-        const int64_t wanted = *tensors_[call.operands[0]].as<const int64_t>();
-        if (wanted > a.max_trips)
-          return fail({Status::kInvalidArgument, Why::kTripBound}, clamp32(a.max_trips), clamp32(static_cast<uint64_t>(wanted)));
-        trips = wanted > 0 ? static_cast<uint32_t>(wanted) : 0;
-      }
-      open_loop(a.body_count, trips);
+      const bool counted = call.input_count > 0 && call.operands[0] >= 0;
+      // A condition may end the loop in time: one trip more than allowed stands for any larger number, and end_range() meets it.
+      const int64_t most = int64_t{a.max_trips} + (a.max_trips < ~0u && has_condition(call) ? 1 : 0);
+      const int64_t wanted = counted ? *tensors_[call.operands[0]].as<const int64_t>() : most;
+      if (wanted > a.max_trips && !has_condition(call))
+        return fail({Status::kInvalidArgument, Why::kTripBound}, clamp32(a.max_trips), clamp32(static_cast<uint64_t>(wanted)));
+      open_loop(a.body_count, wanted <= 0 ? 0 : static_cast<uint32_t>(wanted < most ? wanted : most));
       return Status::kOk;
     }
     case CallKind::kStrip: {
@@ -75,13 +79,9 @@ Status Instance::end_range() noexcept {
     pc_ = f.control + 1 + a.then_count + a.else_count;
     again = false;
   } else if (call.kind == static_cast<uint8_t>(CallKind::kLoop)) {
-    if (call.input_count > 1 && call.operands[1] >= 0) {
-      const bool wanted = *tensors_[call.operands[1]].as<const uint8_t>() != 0;
-      const bool counted = call.operands[0] >= 0;
-      if (wanted && !again && !counted)
-        return fail({Status::kInvalidArgument, Why::kTripBound}, static_cast<int32_t>(f.trips), static_cast<int32_t>(f.trip + 1));
-      again = again && wanted;
-    }
+    const uint32_t most = static_cast<const LoopAttrs*>(call.attrs)->max_trips;
+    if (has_condition(call)) again = again && *tensors_[call.operands[1]].as<const uint8_t>() != 0;
+    if (again && f.trip == most) return fail({Status::kInvalidArgument, Why::kTripBound}, clamp32(most), clamp32(uint64_t{most} + 1));
     const int32_t number = call.output_count > 0 ? call.operands[call.input_count] : -1;
     if (again && number >= 0) *tensors_[number].as<int64_t>() = f.trip;
   }
@@ -138,7 +138,7 @@ Status Instance::run_dynamic(const Call& call) noexcept {
   MOTE_TRY(def.infer(InferContext(c, types, &diagnostic_)));
   MOTE_TRY(set_output_types(c, types));
   if (def.scratch != nullptr) MOTE_TRY(check_memory(scratch_, scratch_bytes(def.scratch(c)), 1, {Status::kShape, Why::kScratch}));
-  const KernelFn kernel = def.select(c);
+  const KernelFn kernel = kernel_for(def, c);
   return kernel != nullptr ? kernel(c) : fail({Status::kUnsupported, Why::kKernelMissing}, 0, def.id);
 }
 

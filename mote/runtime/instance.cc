@@ -144,8 +144,14 @@ Status Instance::resolve_call(const Instruction& n, bool in_strip, Call* call, u
   if (kind == CallKind::kDynamic) return Status::kOk;
   OpContext c = context_of(*call);
   if (in_strip) c.rows = kSomeRows;
-  call->kernel = def->select(c);
+  call->kernel = kernel_for(*def, c);
   return call->kernel != nullptr ? Status(Status::kOk) : fail({Status::kUnsupported, Why::kKernelMissing}, 0, n.op);
+}
+
+// Operators that were put in front of the built-in ones keep their own kernels.
+KernelFn Instance::kernel_for(const OpDef& def, const OpContext& c) const noexcept {
+  const KernelFn fast = options_.select != nullptr && def.id != 0 ? options_.select(def.id, c) : nullptr;
+  return fast != nullptr ? fast : def.select(c);
 }
 
 const BackendRecord& Instance::backend_record(const Call& call) const noexcept {

@@ -18,6 +18,8 @@ struct InstanceMemory {
 
 struct InstanceOptions {
   const Threads* threads = nullptr;  // null: single-threaded
+  // Asked first for the kernel of a built-in operator; null, or a null answer: the operator's portable kernel (kernels/select.h).
+  KernelFn (*select)(uint16_t op, const OpContext&) noexcept = nullptr;
   BackendList backends;
   const TraceHook* trace = nullptr;
   // Called when a backend has copied what it needs of a blob segment: its bytes may be released, for this instance's part.
@@ -89,6 +91,7 @@ class Instance {
   uint8_t* resolve_tensors(const InstanceMemory& memory, uint8_t* extra) noexcept;
   Status resolve_calls(uint8_t* extra) noexcept;
   Status resolve_call(const Instruction& n, bool in_strip, Call* call, uint8_t** extra) noexcept;
+  KernelFn kernel_for(const OpDef& def, const OpContext& c) const noexcept;
   Status init_backend(const Instruction& n, Call* call) noexcept;
   const BackendRecord& backend_record(const Call& call) const noexcept;
   const mote_backend* backend_of(const Call& call) const noexcept;

@@ -15,7 +15,7 @@ namespace mote::tools {
 namespace {
 
 struct RunSettings {
-  std::string file, output, image, method, weights;
+  std::string file, output, image, method, weights, kernels;
   std::vector<std::string> inputs;
   uint32_t top = 0;
   bool json = false;
@@ -155,7 +155,7 @@ void print_text(const std::vector<TensorSpec>& specs, const std::vector<NpyArray
 }
 
 void run(const RunSettings& settings) {
-  Session session(settings.file, {settings.weights, false});
+  Session session(settings.file, {settings.weights, false, settings.kernels});
   const uint32_t method = session.method(settings.method);
   session.create_instance();
   set_inputs(session, method, settings);
@@ -194,6 +194,7 @@ void add_run(CLI::App& app, Context& context) {
   c->add_option("--image", s->image, "JPEG or PNG for the image input, prepared as the program's metadata says");
   c->add_option("--top", s->top, "show the K largest values of each output, with labels")->check(CLI::PositiveNumber);
   c->add_option("--method", s->method, "method to run (default: the first)");
+  c->add_option("--kernels", s->kernels, "instruction set of the kernels (default: the best of this machine)");
   c->add_option("--weights", s->weights, "file with the program's external weights");
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");
   c->footer("Example: mote run digits.mote --input image=seven.npy --top 3");

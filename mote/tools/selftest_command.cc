@@ -10,7 +10,7 @@ namespace mote::tools {
 namespace {
 
 struct SelftestSettings {
-  std::string file, weights;
+  std::string file, weights, kernels;
   bool json = false;
 };
 
@@ -70,7 +70,7 @@ void print_results(const SelftestSettings& s, const std::vector<Outcome>& outcom
 }
 
 int selftest(const SelftestSettings& s) {
-  Session session(s.file, {s.weights, false});
+  Session session(s.file, {s.weights, false, s.kernels});
   if (mote_program_golden_count(session.program()) == 0)
     throw Failure(s.file + ": the program has no golden data: expected at least one example, found none");
   const std::vector<Outcome> outcomes = run_examples(session);
@@ -87,6 +87,7 @@ void add_selftest(CLI::App& app, Context& context) {
   auto s = std::make_shared<SelftestSettings>();
   CLI::App* c = app.add_subcommand("selftest", "Run the golden examples a program carries and compare");
   c->add_option("FILE", s->file, "program (.mote)")->required();
+  c->add_option("--kernels", s->kernels, "instruction set of the kernels (default: the best of this machine)");
   c->add_option("--weights", s->weights, "file with the program's external weights");
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");
   c->callback([s, &context] {

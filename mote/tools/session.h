@@ -13,6 +13,7 @@ namespace mote::tools {
 struct OpenSettings {
   std::string weights;  // path of external weights, or empty
   bool verify_digests = false;
+  std::string kernels;  // instruction set, or empty: the best
 };
 
 class Session {
@@ -40,7 +41,7 @@ class Session {
  private:
   void check(mote_status status, const mote_error* error) const;
 
-  std::string path_;
+  std::string path_, kernels_;
   ProgramHandle program_;
   InstanceHandle instance_;
   ErrorHandle error_{mote_error_create()};

@@ -2,7 +2,11 @@
 
 #include "mote/api/impl/instance.h"
 
+#include <cstring>
+
 #include "mote/api/impl/options.h"
+#include "mote/kernels/select.h"
+#include "mote/platform/cpu.h"
 
 mote_instance::~mote_instance() {
   // Backends get their handles back while the memory and the program still exist.
@@ -45,6 +49,18 @@ static_assert(static_cast<int>(TraceEvent::Kind::kInstructionEnd) == MOTE_TRACE_
 static_assert(static_cast<int>(TraceEvent::Kind::kLoad) == MOTE_TRACE_LOAD, "mote.h must agree with runtime/trace.h");
 
 ByteSpan span_of(const mote_memory& m) { return {static_cast<uint8_t*>(m.data), static_cast<size_t>(m.bytes)}; }
+
+// The instruction set of that name, or the most able one. False when this machine cannot run it.
+bool find_kernels(const char* name, kernels::Isa* isa) {
+  const uint32_t features = cpu_features();
+  *isa = kernels::best_isa(features);
+  if (name == nullptr) return true;
+  for (uint8_t i = 0; i < static_cast<uint8_t>(kernels::Isa::kCount); ++i) {
+    *isa = static_cast<kernels::Isa>(i);
+    if (std::strcmp(kernels::isa_name(*isa), name) == 0) return kernels::can_run(*isa, features);
+  }
+  return false;
+}
 
 // Collects the memory of an instance: the caller's where it was given, this layer's elsewhere.
 bool collect(mote_instance& i, const mote_instance_options& options, InstanceMemory* out, Diagnostic* why) {
@@ -112,7 +128,14 @@ mote_status mote_instance_create(mote_program* program, const mote_instance_opti
   mote::Diagnostic why;
   if (o.trace != nullptr) settings.trace = &i->hook;
   if (program->registry != nullptr) settings.backends = program->registry->backend_list();
-  bool made = collect(*i, o, &memory, &why);
+  mote::kernels::Isa isa;
+  bool made = find_kernels(o.kernels, &isa);
+  if (!made) {
+    why.status = {Status::kUnsupported, Why::kKernelsName};
+    why.name = o.kernels;
+  }
+  settings.select = mote::kernels::select_for(isa);
+  if (made) made = collect(*i, o, &memory, &why);
   if (made) made = i->instance.create(program->program, memory, settings, &why).ok();
   if (!made) {
     const mote_status status = report(error, kCreate, why, program->names());
@@ -121,6 +144,15 @@ mote_status mote_instance_create(mote_program* program, const mote_instance_opti
   }
   *out_instance = i;
   return MOTE_OK;
+}
+
+const char* mote_kernels_name(uint32_t index) {
+  const uint32_t features = mote::cpu_features();
+  for (uint8_t i = 0; i < static_cast<uint8_t>(mote::kernels::Isa::kCount); ++i) {
+    const auto isa = static_cast<mote::kernels::Isa>(i);
+    if (mote::kernels::can_run(isa, features) && index-- == 0) return mote::kernels::isa_name(isa);
+  }
+  return nullptr;
 }
 
 void mote_instance_destroy(mote_instance* instance) { mote::api::destroy(instance); }

@@ -38,6 +38,9 @@ struct RunOptions {
   Rows rows;
 };
 
+// Kernels that run() asks for before the portable ones; null: none. Set once, before the tests.
+extern KernelFn (*fast_kernels)(uint16_t op, const OpContext&) noexcept;
+
 RunResult run_bytes(OpId op, const void* attrs, size_t attrs_bytes, const std::vector<Array>& inputs, const RunOptions& options);
 
 template <class A>

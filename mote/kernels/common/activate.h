@@ -1,0 +1,54 @@
+#pragma once
+
+// The activations of ops/common/activation.h over vectors and rows.
+
+#include "mote/kernels/common/math.h"
+#include "mote/ops/common/activation.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+
+using ops::Activation;
+
+MOTE_INLINE VF clamp(VF x, VF lo, VF hi) { return hn::Min(hi, hn::Max(lo, x)); }  // in this order NaN stays NaN
+
+// Kind is a constant where it is called in a loop.
+template <Activation Kind>
+MOTE_INLINE VF activate(VF x, VF a, VF b) {
+  const F32 d;
+  const VF zero = hn::Zero(d), one = hn::Set(d, 1.0f);
+  const auto below_zero = [&](VF low) MOTE_LAMBDA { return hn::IfThenElse(hn::Lt(x, zero), low, x); };
+  switch (Kind) {
+    case Activation::kNone: return x;
+    case Activation::kClamp: return clamp(x, a, b);
+    case Activation::kRelu: return hn::Max(zero, x);
+    case Activation::kRelu6: return clamp(x, zero, hn::Set(d, 6.0f));
+    case Activation::kLeaky: return below_zero(hn::Mul(a, x));
+    case Activation::kSigmoid: return sigmoid(x);
+    case Activation::kTanh: return tanh(x);
+    case Activation::kSilu: return hn::Mul(x, sigmoid(x));
+    case Activation::kHardSwish:
+      return hn::Mul(hn::Mul(x, clamp(hn::Add(x, hn::Set(d, 3.0f)), zero, hn::Set(d, 6.0f))), hn::Set(d, 1.0f / 6));
+    case Activation::kGelu: return gelu(x);
+    case Activation::kGeluTanh: return gelu_tanh(x);
+    case Activation::kHardSigmoid: return clamp(hn::MulAdd(a, x, b), zero, one);
+    case Activation::kElu: return below_zero(hn::Mul(a, expm1_negative(x)));
+    case Activation::kSoftplus: return softplus(x);
+    case Activation::kMish: return hn::Mul(x, tanh(softplus(x)));
+  }
+  return x;
+}
+
+// Applies f(Index<kind>) for the run-time kind.
+template <class F, int... K>
+MOTE_INLINE void with_activation(uint32_t kind, const F& f, std::integer_sequence<int, K...>) {
+  ((kind == static_cast<uint32_t>(K) ? f(std::integral_constant<Activation, static_cast<Activation>(K)>{}) : void()), ...);
+}
+template <class F>
+MOTE_INLINE void with_activation(uint32_t kind, const F& f) {
+  with_activation(kind, f, std::make_integer_sequence<int, static_cast<int>(ops::kActivationCount)>{});
+}
+
+// y[i] = activation(x[i]); x and y may be the same.
+void activate_row(uint32_t kind, float a, float b, const float* x, float* y, int32_t count);
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

@@ -1,0 +1,26 @@
+#include "mote/kernels/common/finish.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+
+Finish::Finish(const float* bias, const float* scales, float alpha, uint32_t activation, float a, float b)
+    : bias_(bias), scales_(scales), alpha_(alpha), a_(a), b_(b), activation_(activation) {
+  lo_ = -HUGE_VALF;
+  hi_ = HUGE_VALF;
+  switch (static_cast<Activation>(activation)) {
+    case Activation::kClamp: lo_ = a, hi_ = b; break;
+    case Activation::kRelu: lo_ = 0; break;
+    case Activation::kRelu6: lo_ = 0, hi_ = 6; break;
+    default: after_ = activation != 0; break;
+  }
+  simple_ = scales == nullptr && alpha == 1 && !after_;
+}
+
+void Finish::store_row(const float* sums, int32_t first, int32_t count, const float* residual, float* out) const {
+  for (int32_t i = 0; i < count; i += kLanes) {
+    const int32_t left = count - i;
+    store_some(value(load(sums + i), first + i, left, residual != nullptr ? residual + i : nullptr), left, out + i);
+  }
+  activate_after(out, count);
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

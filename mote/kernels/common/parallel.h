@@ -1,0 +1,85 @@
+#pragma once
+
+// Cutting work into parts for the threads that the caller lends.
+
+#include "mote/core/op.h"
+#include "mote/kernels/common/simd.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+
+// Calls body(i) for i in [0, count), on the caller's threads where there are any.
+template <class F>
+inline void parallel_for(const Threads* threads, uint32_t count, const F& body) {
+  if (threads == nullptr || threads->count < 2 || count < 2) {
+    for (uint32_t i = 0; i < count; ++i) body(i);
+    return;
+  }
+  threads->parallel_for(
+      threads->self, count, [](void* f, uint32_t i, uint32_t) { (*static_cast<const F*>(f))(i); }, const_cast<F*>(&body));
+}
+
+// How many of `threads` some work deserves: handing it over costs about as much as `kWorthwhile` steps of it.
+inline uint32_t useful_threads(const Threads* threads, double steps) {
+  constexpr double kWorthwhile = 200e3;
+  if (threads == nullptr || threads->count < 2 || steps < 2 * kWorthwhile) return 1;
+  const double most = steps / kWorthwhile;
+  return most < threads->count ? static_cast<uint32_t>(most) : threads->count;
+}
+
+// Parts [first, first + size) of a range for each of `count` parts.
+struct Range {
+  int32_t first, size;
+};
+inline Range part_of(int32_t total, uint32_t part, uint32_t parts) {
+  const auto edge = [&](uint32_t i) { return static_cast<int32_t>(int64_t{total} * i / parts); };
+  return {edge(part), edge(part + 1) - edge(part)};
+}
+
+// Calls body(row) for every row in [0, rows), in parts of neighbouring rows where threads share them. `work`: steps in all.
+template <class F>
+inline void split_rows(const Threads* threads, int32_t rows, double work, const F& body) {
+  const uint32_t helpers = useful_threads(threads, work);
+  const uint32_t parts = helpers < 2 ? 1 : helpers * 4 < static_cast<uint32_t>(rows) ? helpers * 4 : static_cast<uint32_t>(rows);
+  parallel_for(helpers < 2 ? nullptr : threads, parts, [&](uint32_t i) {
+    const Range r = part_of(rows, i, parts);
+    for (int32_t row = r.first; row < r.first + r.size; ++row) body(row);
+  });
+}
+
+// A rectangle of row tiles and output panels, cut into parts of at most `tiles_per_part` tiles; with threads into at least as many parts as
+// there are threads, along the rows while those suffice, else along the outputs too.
+class Split {
+ public:
+  Split(int32_t tiles, int32_t tiles_per_part, int32_t panels, int32_t panel_unit, double work, const Threads* threads)
+      : tiles_(tiles), panels_(panels), unit_(panel_unit), threads_(threads) {
+    const uint32_t helpers = useful_threads(threads, work);
+    row_parts_ = static_cast<uint32_t>((tiles + tiles_per_part - 1) / tiles_per_part);
+    units_ = (panels + unit_ - 1) / unit_;
+    if (helpers < 2) {
+      threads_ = nullptr;
+      return;
+    }
+    const uint32_t wanted = helpers * 4;
+    if (row_parts_ < wanted) row_parts_ = wanted < static_cast<uint32_t>(tiles) ? wanted : static_cast<uint32_t>(tiles);
+    if (row_parts_ < wanted) {
+      output_parts_ = (wanted + row_parts_ - 1) / row_parts_;
+      if (output_parts_ > static_cast<uint32_t>(units_)) output_parts_ = static_cast<uint32_t>(units_);
+    }
+  }
+
+  template <class F>
+  void run(const F& body) const {
+    parallel_for(threads_, row_parts_ * output_parts_, [&](uint32_t i) {
+      const Range rows = part_of(tiles_, i / output_parts_, row_parts_), units = part_of(units_, i % output_parts_, output_parts_);
+      const int32_t first = units.first * unit_, end = (units.first + units.size) * unit_;
+      if (rows.size > 0 && units.size > 0) body(rows.first, rows.size, first, (end < panels_ ? end : panels_) - first);
+    });
+  }
+
+ private:
+  int32_t tiles_, panels_, unit_, units_;
+  uint32_t row_parts_ = 1, output_parts_ = 1;
+  const Threads* threads_;
+};
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

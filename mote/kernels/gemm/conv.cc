@@ -1,0 +1,115 @@
+// Convolutions as products without a copy of the input: the micro-kernel reads each tap of a window where it lies.
+
+#include "mote/ops/conv/conv.h"
+#include "mote/kernels/common/geometry.h"
+#include "mote/kernels/common/plane.h"
+#include "mote/kernels/common/zeros.h"
+#include "mote/kernels/depthwise/depthwise.h"
+#include "mote/kernels/gemm/product.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+namespace {
+
+using ops::conv::Attrs;
+
+class ConvRows {
+ public:
+  // Channels [channel, channel + channels) of x and outputs from `output` on.
+  ConvRows(const Geometry& g, const Plane& x, const Plane& y, const Plane* residual, RowRange rows, int32_t channel, int32_t channels,
+           int32_t output)
+      : g_(g), x_(x), y_(y), rows_(rows), channels_(channels), area_((rows.end - rows.begin) * y.w) {
+    x_.data += channel * 4;
+    y_.data += output * 4;
+    if (residual != nullptr) {
+      residual_ = *residual;
+      residual_.data += output * 4;
+      has_residual_ = true;
+    }
+    // Neighbouring taps that lie side by side are one run.
+    merge_ = g.dilation_w == 1 && x.column == channels * 4 && g.kernel_w * channels <= kZeroCount;
+  }
+  bool has_residual() const { return has_residual_; }
+  int32_t count() const { return y_.n * area_; }
+
+  void rows(int32_t first, int32_t count, const float** pointers, float** out, const float** residual, Tile* t) const {
+    struct At {
+      int32_t n, y, x;
+    } at[kTileRows];
+    int32_t n = first / area_, y = rows_.begin + first % area_ / y_.w, x = first % y_.w;
+    bool inside = true;
+    for (int32_t i = 0; i < count; ++i) {
+      at[i] = {n, y * g_.stride_h - g_.pad_h, x * g_.stride_w - g_.pad_w};
+      inside &= at[i].x >= 0 && at[i].x + g_.kernel_w <= x_.w;
+      out[i] = reinterpret_cast<float*>(y_.at(n, y, x));
+      if (has_residual_) residual[i] = reinterpret_cast<const float*>(residual_.at(n, y, x));
+      if (++x == y_.w) {
+        x = 0;
+        if (++y == rows_.end) y = rows_.begin, ++n;
+      }
+    }
+    const bool whole = merge_ && inside;
+    const int32_t taps = whole ? 1 : g_.kernel_w;
+    t->runs = g_.kernel_h * taps;
+    t->run_length = whole ? g_.kernel_w * channels_ : channels_;
+    for (int32_t ky = 0; ky < g_.kernel_h; ++ky) {
+      for (int32_t kx = 0; kx < taps; ++kx) {
+        for (int32_t i = 0; i < count; ++i) {
+          const int32_t iy = at[i].y + ky * g_.dilation_h, ix = at[i].x + kx * g_.dilation_w;
+          const bool in =
+              static_cast<uint32_t>(iy) < static_cast<uint32_t>(x_.h) && (whole || static_cast<uint32_t>(ix) < static_cast<uint32_t>(x_.w));
+          *pointers++ = in ? reinterpret_cast<const float*>(x_.at(at[i].n, iy, ix)) : kZeros;
+        }
+      }
+    }
+  }
+
+ private:
+  Geometry g_;
+  Plane x_, y_, residual_;
+  RowRange rows_;
+  int32_t channels_, area_;
+  bool has_residual_ = false, merge_ = false;
+};
+
+Status run_conv(const OpContext& c) noexcept {
+  const Attrs& a = c.attrs<Attrs>();
+  const Tensor& w = c.input(1);
+  const bool flat = w.rank() == 3;
+  const Plane x(c.input(0)), y(c.output(0));
+  Plane residual;
+  if (c.has_input(3)) residual = Plane(c.input(3));
+  const Geometry g(a, &w.desc->dims[1], w.rank() - 2);
+  const RowRange rows(c, y, flat);
+  const int32_t channels = w.dim(w.rank() - 1), outputs = w.dim(0) / a.groups;
+  const float* bias = c.has_input(2) ? c.input(2).as<const float>() : nullptr;
+  const float* scales = c.has_input(4) ? c.input(4).as<const float>() : nullptr;
+  for (int32_t group = 0; group < a.groups; ++group) {
+    const int32_t first = group * outputs;
+    const ConvRows left(g, x, y, c.has_input(3) ? &residual : nullptr, rows, group * channels, channels, first);
+    const int64_t k = int64_t{g.kernel_h} * g.kernel_w * channels;
+    const Product p{left.count(), outputs, static_cast<int32_t>(k), w.as<const float>() + int64_t{first} * k};
+    const Finish finish(bias != nullptr ? bias + first : nullptr, scales != nullptr ? scales + first : nullptr, 1, a.activation, a.act_a,
+                        a.act_b);
+    multiply(p, left, finish, c.threads);
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+KernelFn select_conv(const OpContext& c) noexcept {
+  const Attrs& a = c.attrs<Attrs>();
+  const Tensor &x = c.input(0), &w = c.input(1);
+  if (x.dtype() != DType::f32 || w.dtype() != DType::f32 || w.desc->layout != Layout::kPanel16 || w.rank() > 4) return nullptr;
+  const bool flat = w.rank() == 3;
+  const auto ring = [&](const Tensor& t) { return t.desc->ring_rows != 0; };
+  if (flat && (!c.rows.all() || ring(x) || ring(c.output(0)) || (c.has_input(3) && ring(c.input(3))))) return nullptr;
+  const int32_t channels = w.dim(w.rank() - 1);
+  if (a.groups > 1 && channels == 1) return select_depthwise(c);
+  const Geometry g(a, &w.desc->dims[1], w.rank() - 2);
+  if (a.groups > 1 && w.dim(0) / a.groups % kPanel != 0) return nullptr;
+  if (channels > kZeroCount || int64_t{g.kernel_h} * g.kernel_w > kMaxTileRuns || channels == 0) return nullptr;
+  return &run_conv;
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

@@ -1,0 +1,84 @@
+// Products of a matrix (or a batch of them) with packed weights.
+
+#include "mote/ops/matmul/matmul.h"
+#include "mote/kernels/gemm/product.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+namespace {
+
+using ops::matmul::Attrs;
+
+// Rows of a tensor, the last dimension left out, by number.
+class RowsOf {
+ public:
+  explicit RowsOf(const Tensor& t) : data_(t.as<uint8_t>()), rank_(t.rank() - 1) {
+    for (int i = 0; i < rank_; ++i) dims_[i] = t.dim(i), strides_[i] = t.stride(i);
+    // Dimensions that lie one behind the other count as one.
+    while (rank_ > 1 && strides_[rank_ - 2] == strides_[rank_ - 1] * dims_[rank_ - 1]) {
+      dims_[rank_ - 2] *= dims_[rank_ - 1];
+      strides_[rank_ - 2] = strides_[rank_ - 1];
+      --rank_;
+    }
+  }
+  float* operator()(int32_t row) const {
+    int64_t offset = 0;
+    for (int i = rank_ - 1; i > 0; --i) {
+      offset += int64_t{row % dims_[i]} * strides_[i];
+      row /= dims_[i];
+    }
+    return reinterpret_cast<float*>(data_ + offset + int64_t{row} * strides_[0]);
+  }
+
+ private:
+  uint8_t* data_;
+  int rank_;
+  int32_t dims_[kMaxRank], strides_[kMaxRank];
+};
+
+class MatrixRows {
+ public:
+  MatrixRows(const Tensor& a, const Tensor& y, const Tensor* residual, int32_t k)
+      : a_(a), y_(y), residual_(residual != nullptr ? *residual : y), has_residual_(residual != nullptr), k_(k) {}
+  bool has_residual() const { return has_residual_; }
+  void rows(int32_t first, int32_t count, const float** pointers, float** out, const float** residual, Tile* t) const {
+    t->runs = 1;
+    t->run_length = k_;
+    for (int32_t i = 0; i < count; ++i) {
+      pointers[i] = a_(first + i);
+      out[i] = y_(first + i);
+      if (has_residual_) residual[i] = residual_(first + i);
+    }
+  }
+
+ private:
+  RowsOf a_, y_, residual_;
+  bool has_residual_;
+  int32_t k_;
+};
+
+Status run_packed(const OpContext& c) noexcept {
+  const Attrs& a = c.attrs<Attrs>();
+  const Tensor &left = c.input(0), &w = c.input(1), &y = c.output(0);
+  const int32_t k = w.dim(1), n = w.dim(0);
+  const auto vector = [&](int i) { return c.has_input(i) ? c.input(i).as<const float>() : nullptr; };
+  const MatrixRows rows(left, y, c.has_input(3) ? &c.input(3) : nullptr, k);
+  const Finish finish(vector(2), vector(4), a.alpha, a.activation, a.act_a, a.act_b);
+  multiply(Product{n > 0 ? y.count() / n : 0, n, k, w.as<const float>()}, rows, finish, c.threads);
+  return Status::kOk;
+}
+
+// One value for each column.
+bool is_vector(const Tensor& t, int32_t n) { return t.rank() >= 1 && t.dim(t.rank() - 1) == n && t.count() == n; }
+
+}  // namespace
+
+KernelFn select_matmul(const OpContext& c) noexcept {
+  const Attrs& a = c.attrs<Attrs>();
+  const Tensor &left = c.input(0), &w = c.input(1);
+  if (left.dtype() != DType::f32 || w.dtype() != DType::f32 || w.desc->layout != Layout::kPanel16) return nullptr;
+  if (a.transpose_a != 0 || (c.has_input(4) && a.group_size > 0) || c.has_input(5) || w.dim(1) == 0) return nullptr;
+  if (c.has_input(2) && !is_vector(c.input(2), w.dim(0))) return nullptr;
+  return &run_packed;
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

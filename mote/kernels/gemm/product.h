@@ -1,0 +1,91 @@
+#pragma once
+
+// The loops around the micro-kernel, for anything that can name the rows of its left side.
+
+#include "mote/kernels/common/parallel.h"
+#include "mote/kernels/gemm/tile.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+
+inline constexpr int32_t kMaxTileRuns = 128;  // pointers to the rows of a tile live on the stack
+
+// The right side and the sizes. Weights: panels (N/16, K, 16).
+struct Product {
+  int32_t rows, outputs, k;
+  const float* weights;
+};
+
+// Where a part of the work lies: tiles of rows, panels of outputs.
+struct Part {
+  int32_t first_tile, tiles, first_panel, panels;
+};
+
+// `rows` rows in tiles of nearly equal height.
+struct RowTiles {
+  explicit RowTiles(int32_t n) : rows(n), count((n + kTileRows - 1) / kTileRows) {}
+  int32_t begin(int32_t tile) const { return static_cast<int32_t>(int64_t{rows} * tile / count); }
+  int32_t rows, count;
+};
+
+// Left: rows(first, count, pointers, out, residual, tile) names `count` rows (pointers[run * count + i]), where they go, and how they are
+// cut into runs (tile->runs, tile->run_length).
+template <class Left>
+void multiply_part(const Product& p, const Left& left, const Finish& finish, const RowTiles& tiles, const Part& part) {
+  const float* pointers[kMaxTileRuns * kTileRows];
+  float* out[kTileRows];
+  const float* residual[kTileRows];
+  float* shifted_out[kTileRows];
+  const float* shifted_residual[kTileRows];
+  const bool add = left.has_residual();
+  const int64_t panel_stride = int64_t{p.k} * kPanel;
+  Tile t;
+  t.rows = pointers;
+  t.panel_stride = panel_stride;
+  t.out = shifted_out;
+  t.residual = add ? shifted_residual : nullptr;
+  const auto run = [&](int32_t rows, int32_t panel, int32_t count) {
+    t.first = panel * kPanel;
+    t.count = p.outputs - t.first < count * kPanel ? p.outputs - t.first : count * kPanel;
+    t.panel = p.weights + panel * panel_stride;
+    for (int32_t i = 0; i < rows; ++i) shifted_out[i] = out[i] + t.first;
+    for (int32_t i = 0; add && i < rows; ++i) shifted_residual[i] = residual[i] + t.first;
+    (count == kTilePanels ? tile_of<kTilePanels>(rows) : tile_of<1>(rows))(t, finish);
+  };
+  // Few weights: all of them for each tile of rows. Many: all rows for each panel, so that the weights are read once.
+  constexpr int64_t kWeightsInCache = 96 * 1024;
+  const int32_t panels_end = part.first_panel + part.panels, tiles_end = part.first_tile + part.tiles;
+  const bool rows_outside = part.panels * panel_stride * 4 <= kWeightsInCache;
+  const int32_t panel_step = rows_outside ? part.panels : kTilePanels;
+  for (int32_t outer = part.first_panel; outer < panels_end; outer += panel_step) {
+    const int32_t outer_end = outer + panel_step < panels_end ? outer + panel_step : panels_end;
+    for (int32_t tile = part.first_tile; tile < tiles_end; ++tile) {
+      const int32_t first = tiles.begin(tile), rows = tiles.begin(tile + 1) - first;
+      left.rows(first, rows, pointers, out, residual, &t);
+      for (int32_t panel = outer; panel < outer_end;) {
+        const int32_t count = outer_end - panel >= kTilePanels ? kTilePanels : 1;
+        run(rows, panel, count);
+        panel += count;
+      }
+    }
+  }
+}
+
+// The whole product, in parts that threads may take.
+template <class Left>
+void multiply(const Product& p, const Left& left, const Finish& finish, const Threads* threads) {
+  if (p.rows <= 0 || p.outputs <= 0) return;
+  const RowTiles tiles(p.rows);
+  const int32_t panels = (p.outputs + kPanel - 1) / kPanel;
+  // Rows of a part: their values stay in the second-level cache while the panels go by.
+  const int64_t row_bytes = int64_t{p.k} * 4;
+  constexpr int64_t kRowsInCache = 256 * 1024;
+  int64_t tiles_per_part = kRowsInCache / (row_bytes * kTileRows);
+  if (tiles_per_part < 4) tiles_per_part = 4;
+  const double work = static_cast<double>(p.rows) * p.outputs * p.k;
+  Split split(tiles.count, static_cast<int32_t>(tiles_per_part), panels, kTilePanels, work, threads);
+  split.run([&](int32_t first_tile, int32_t tile_count, int32_t first_panel, int32_t panel_count) {
+    multiply_part(p, left, finish, tiles, {first_tile, tile_count, first_panel, panel_count});
+  });
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME
