@@ -157,13 +157,12 @@ void print_text(const Json& j) {
 }
 
 void bench(BenchSettings s) {
-  if (s.threads != 1) throw usage("--threads " + std::to_string(s.threads) + ": this version runs on one thread: expected 1");
   if (s.deadline_us > 0 && s.period_us <= 0) throw usage("--deadline-us needs --period-us");
   if (s.runs == 0 && s.duration_s == 0) s.duration_s = 1;
   Measured m;
   const uint64_t anonymous_before = process_memory().anonymous_bytes;
   const uint64_t begin = clock_now_ns();
-  Session session(s.file, {s.weights, false, s.kernels});
+  Session session(s.file, {s.weights, false, s.kernels, s.threads});
   session.create_instance();
   m.load_us = since_us(begin);
   const uint32_t method = session.method(s.method);
@@ -186,7 +185,7 @@ void add_bench(CLI::App& app, Context& context) {
   auto s = std::make_shared<BenchSettings>();
   CLI::App* c = app.add_subcommand("bench", "Measure loading, running and memory, on inputs of its own");
   c->add_option("FILE", s->file, "program (.mote)")->required();
-  c->add_option("--threads", s->threads, "threads to run on (this version: 1)")->check(CLI::PositiveNumber);
+  c->add_option("--threads", s->threads, "threads that share the work (default 1)")->check(CLI::PositiveNumber);
   c->add_option("--period-us", s->period_us, "start a run every so many microseconds; report jitter")->check(CLI::PositiveNumber);
   c->add_option("--deadline-us", s->deadline_us,
                 "with --period-us: count runs that end later than this after their start was due (default: the period)")

@@ -175,8 +175,11 @@ TEST_F(Cli, BenchMeasures) {
   EXPECT_EQ(j["file_bytes"], file_.size);
   EXPECT_LE(j["p50_us"], j["p99_us"]);
   EXPECT_LE(j["p99_us"], j["max_us"]);
-  EXPECT_EQ(mote("bench --threads 4 " + program_.str()).exit_code, 2);
-  EXPECT_TRUE(contains(mote("bench --threads 4 " + program_.str()).err, "expected 1"));
+  EXPECT_EQ(mote("bench --threads 2 --runs 3 " + program_.str()).exit_code, 0);
+  EXPECT_EQ(mote("bench --threads 1000 " + program_.str()).exit_code, 1);
+  EXPECT_TRUE(contains(mote("bench --threads 1000 " + program_.str()).err, "too many threads"));
+  EXPECT_EQ(mote("bench --kernels portable --runs 3 " + program_.str()).exit_code, 0);
+  EXPECT_TRUE(contains(mote("bench --kernels mmx " + program_.str()).err, "no kernels of that name"));
   EXPECT_EQ(mote("bench --deadline-us 10 " + program_.str()).exit_code, 2);
   EXPECT_EQ(mote("bench --runs 10 " + dynamic_.str()).exit_code, 0);
   EXPECT_TRUE(contains(mote("bench --runs 10 " + program_.str()).out, "p50"));

@@ -16,7 +16,7 @@ using cli_test::Ran;
 
 const std::string kSource = MOTE_SOURCE_DIR;
 const std::string kDigits = kSource + "/examples/digits/digits.onnx";
-const std::string kSeeds = kSource + "/tests/fuzz_models/corpus/";
+const std::string kSeeds = kSource + "/tests/fuzz_models/corpus/onnx/";
 
 class CompileCli : public ::testing::Test {
  protected:
@@ -85,6 +85,19 @@ TEST_F(CompileCli, WeightsInASecondFile) {
   ASSERT_EQ(mote("compile " + kDigits + " -o " + in("d.mote") + " --external-weights " + in("d.weights")).exit_code, 0);
   EXPECT_EQ(mote("selftest " + in("d.mote") + " --weights " + in("d.weights")).exit_code, 0);
   EXPECT_EQ(mote("compile " + kDigits + " -o " + in("d.mote") + " --external-weights " + in("d.mote")).exit_code, 2);
+}
+
+TEST_F(CompileCli, InputsAndOutputsInTheArena) {
+  const std::string golden = " --golden " + kSource + "/examples/digits/golden --json";
+  const Ran outside = mote("compile " + kDigits + " -o " + in("a.mote") + golden);
+  const Ran inside = mote("compile " + kDigits + " -o " + in("b.mote") + " --io-in-arena" + golden);
+  ASSERT_EQ(inside.exit_code, 0) << inside.err;
+  const Json view = mote("inspect --json " + in("b.mote")).json();
+  EXPECT_EQ(view["evidence"]["options"], "--io-in-arena");
+  EXPECT_GT(inside.json()["peak_bytes"], outside.json()["peak_bytes"]);
+  EXPECT_EQ(mote("selftest " + in("b.mote")).exit_code, 0);
+  EXPECT_EQ(mote("validate " + kDigits + " " + in("b.mote") + " --reference mote").exit_code, 0);
+  EXPECT_EQ(mote("diff " + in("a.mote") + " " + in("b.mote")).exit_code, 0);
 }
 
 TEST_F(CompileCli, WrongUsage) {

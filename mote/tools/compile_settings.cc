@@ -109,6 +109,8 @@ void add_compile_options(CLI::App* c, CompileSettings* s) {
   c->add_flag("--strips", s->strips, "run chains of layers in strips, so that large tensors between them never exist whole");
   c->add_option("--ram", s->ram, "with --strips: bytes of memory to aim at, such as 64k");
   c->add_option("--bank", s->banks, "a memory bank, NAME=SIZE, the fastest first; once for each")->allow_extra_args(false);
+  c->add_flag("--io-in-arena", s->io_in_arena,
+              "inputs and outputs lie in the planned memory too and share it: fill and fetch them in place; a run may overwrite inputs");
   c->add_option("--alignment", s->alignment, "of segments in the file: 16384 for mapping (default), 64 for flash")
       ->check(CLI::IsMember({16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536}));
   c->add_flag("--strip-names", s->strip_names, "leave out the names of the model's nodes");
@@ -130,6 +132,7 @@ std::string words_of(const CompileSettings& s) {
   if (s.strips) word("--strips");
   if (!s.ram.empty()) option("--ram", s.ram);
   for (const std::string& v : s.banks) option("--bank", v);
+  if (s.io_in_arena) word("--io-in-arena");
   if (s.alignment > 0) option("--alignment", std::to_string(s.alignment));
   if (s.strip_names) word("--strip-names");
   return text;
@@ -164,6 +167,7 @@ driver::CompileOptions options_of(const CompileSettings& s) {
   o.passes.optimize = !s.no_optimize;
   o.passes.exact = s.exact;
   o.plan.strips = s.strips;
+  o.plan.io_in_arena = s.io_in_arena;
   if (!s.ram.empty()) {
     if (!s.strips) throw usage("--ram needs --strips");
     o.plan.strip_ram = parse_bytes("--ram", s.ram);

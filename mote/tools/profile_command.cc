@@ -14,6 +14,7 @@ namespace {
 
 struct ProfileSettings {
   std::string file, method, weights, kernels, trace;
+  uint32_t threads = 1;
   uint64_t runs = 10;
   uint32_t top = 0;
   bool json = false;
@@ -105,7 +106,7 @@ void print_result(const ProfileSettings& s, const std::vector<OpTime>& times, do
 }
 
 void profile(const ProfileSettings& s) {
-  Session session(s.file, {s.weights, false, s.kernels});
+  Session session(s.file, {s.weights, false, s.kernels, s.threads});
   Recorder recorder;
   session.create_instance(&Recorder::event, &recorder);
   const uint32_t method = session.method(s.method);
@@ -132,6 +133,7 @@ void add_profile(CLI::App& app, Context& context) {
   c->add_option("--runs", s->runs, "runs to measure (default 10)")->check(CLI::Range(uint64_t{1}, uint64_t{1000000}));
   c->add_option("--top", s->top, "show the K slowest only")->check(CLI::PositiveNumber);
   c->add_option("--method", s->method, "method to run (default: the first)");
+  c->add_option("--threads", s->threads, "threads that share the work (default 1)")->check(CLI::PositiveNumber);
   c->add_option("--kernels", s->kernels, "instruction set of the kernels (default: the best of this machine)");
   c->add_option("--weights", s->weights, "file with the program's external weights");
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");

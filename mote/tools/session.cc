@@ -16,7 +16,8 @@ bool shape_fits(const TensorSpec& spec, const NpyArray& array) {
 
 }  // namespace
 
-Session::Session(const std::string& path, const OpenSettings& settings) : path_(path), kernels_(settings.kernels) {
+Session::Session(const std::string& path, const OpenSettings& settings)
+    : path_(path), kernels_(settings.kernels), threads_(settings.threads) {
   mote_open_options o{};
   o.struct_size = sizeof o;
   if (settings.verify_digests) o.flags |= MOTE_OPEN_VERIFY_DIGESTS;
@@ -57,6 +58,7 @@ void Session::create_instance(mote_trace_fn trace, void* trace_context) {
   mote_instance_options o{};
   o.struct_size = sizeof o;
   o.trace = trace;
+  o.threads = threads_;
   if (!kernels_.empty()) o.kernels = kernels_.c_str();
   o.trace_context = trace_context;
   mote_instance* instance = nullptr;

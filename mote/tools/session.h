@@ -14,6 +14,7 @@ struct OpenSettings {
   std::string weights;  // path of external weights, or empty
   bool verify_digests = false;
   std::string kernels;  // instruction set, or empty: the best
+  uint32_t threads = 1;
 };
 
 class Session {
@@ -42,6 +43,7 @@ class Session {
   void check(mote_status status, const mote_error* error) const;
 
   std::string path_, kernels_;
+  uint32_t threads_;
   ProgramHandle program_;
   InstanceHandle instance_;
   ErrorHandle error_{mote_error_create()};

@@ -13,6 +13,7 @@ mote_instance::~mote_instance() {
   instance.close();
   for (size_t i = 0; i < buffers.size(); ++i) mote::api::release(buffers[i].own);
   for (size_t i = 0; i < bank_memory.size(); ++i) mote::api::release(bank_memory[i]);
+  if (pool != nullptr) mote::api::destroy(pool);
   mote::api::release(scratch_memory);
   mote::api::release(instance_memory);
   mote_program_release(program);
@@ -62,8 +63,33 @@ bool find_kernels(const char* name, kernels::Isa* isa) {
   return false;
 }
 
+// The threads that share the work of a run: the caller's, or a pool for this instance. Null in *out: there are none.
+bool find_threads(mote_instance& i, const mote_instance_options& options, const Threads** out, Diagnostic* why) {
+  *out = nullptr;
+  if (options.threads > ThreadPool::kMaxThreads) {
+    why->status = {Status::kInvalidArgument, Why::kThreadCount};
+    why->expected = static_cast<int32_t>(ThreadPool::kMaxThreads);
+    why->found = clamp32(options.threads);
+    return false;
+  }
+  if (options.threads < 2) return true;
+  if (options.parallel_for != nullptr) {
+    i.threads = {options.parallel_context, options.threads, options.parallel_for};
+    *out = &i.threads;
+    return true;
+  }
+  i.pool = make<ThreadPool>();
+  if (i.pool == nullptr || !i.pool->start(options.threads)) {
+    why->status = {Status::kOutOfMemory, Why::kThreadStart};
+    return false;
+  }
+  *out = &i.pool->threads();
+  return true;
+}
+
 // Collects the memory of an instance: the caller's where it was given, this layer's elsewhere.
 bool collect(mote_instance& i, const mote_instance_options& options, InstanceMemory* out, Diagnostic* why) {
+  const uint32_t threads = options.threads > 1 ? options.threads : 1;
   const MemoryNeeds& needs = i.program->program.needs();
   const Span<const Bank> banks = i.table().banks;
   if (options.instance != nullptr) {
@@ -75,10 +101,10 @@ bool collect(mote_instance& i, const mote_instance_options& options, InstanceMem
   }
   if (options.scratch != nullptr) {
     out->scratch = span_of(*options.scratch);
-  } else if (needs.scratch(1) > 0) {
-    i.scratch_memory = i.take(needs.scratch(1), 64, why);
+  } else if (needs.scratch(threads) > 0) {
+    i.scratch_memory = i.take(needs.scratch(threads), 64, why);
     if (i.scratch_memory == nullptr) return false;
-    out->scratch = {static_cast<uint8_t*>(i.scratch_memory), needs.scratch(1)};
+    out->scratch = {static_cast<uint8_t*>(i.scratch_memory), needs.scratch(threads)};
   }
   // A wrong number of the caller's banks is the runtime's to refuse.
   const size_t count = options.banks != nullptr ? options.bank_count : banks.size;
@@ -135,6 +161,7 @@ mote_status mote_instance_create(mote_program* program, const mote_instance_opti
     why.name = o.kernels;
   }
   settings.select = mote::kernels::select_for(isa);
+  if (made) made = find_threads(*i, o, &settings.threads, &why);
   if (made) made = collect(*i, o, &memory, &why);
   if (made) made = i->instance.create(program->program, memory, settings, &why).ok();
   if (!made) {

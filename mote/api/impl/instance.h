@@ -1,6 +1,7 @@
 #pragma once
 
 #include "mote/api/impl/program.h"
+#include "mote/platform/thread_pool.h"
 #include "mote/runtime/instance.h"
 
 namespace mote::api {
@@ -19,6 +20,8 @@ struct mote_instance {
   mote_program* program = nullptr;  // a reference
   mote::Instance instance;
   mote::TraceHook hook;
+  mote::Threads threads;             // the caller's, where there are any
+  mote::ThreadPool* pool = nullptr;  // this layer's
   mote_trace_fn trace = nullptr;
   void* trace_context = nullptr;
   uint64_t memory_limit = 0;

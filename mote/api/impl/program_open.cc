@@ -40,7 +40,7 @@ class Opening {
   }
   ~Opening() { destroy(program_); }
 
-  bool ok() const { return status_ == 0; }
+  bool ok() const { return program_ != nullptr && status_ == 0; }
   mote_status status() const { return status_; }
   const mote_open_options& options() const { return options_; }
   mote_program& program() { return *program_; }
