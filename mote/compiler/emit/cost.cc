@@ -24,6 +24,7 @@ uint64_t products_per_output(const ProgramRecords& r, const Instruction& n) {
       const TensorDesc& w = operand(1);  // (outputs, everything that is summed)
       return w.dims[0] > 0 ? count_of(w) / static_cast<uint32_t>(w.dims[0]) : 0;
     }
+    case OpId::conv_winograd: return 9 * static_cast<uint64_t>(operand(1).dims[1]);  // as the convolution that it is
     case OpId::conv_transpose:
     case OpId::q_conv_transpose: {
       // Every input position meets every weight of its group once.

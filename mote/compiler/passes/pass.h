@@ -16,6 +16,7 @@ struct PassOptions {
   bool optimize = true;               // --no-optimize: only what is needed to run at all
   bool exact = false;                 // --exact: nothing that changes rounding (batch-norm folding, reassociation)
   bool pack = true;                   // constants into panels
+  bool winograd = true;               // 3x3 convolutions by Winograd where that is faster; never with --exact
   std::set<std::string> print_after;  // pass names, or "all"
   bool time_passes = false;
   bool verify = true;                           // verify_graph after each pass

@@ -7,15 +7,19 @@
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
-// Calls body(i) for i in [0, count), on the caller's threads where there are any.
+// Calls body(i, thread) for i in [0, count), on the caller's threads where there are any.
 template <class F>
-inline void parallel_for(const Threads* threads, uint32_t count, const F& body) {
+inline void parallel_for_thread(const Threads* threads, uint32_t count, const F& body) {
   if (threads == nullptr || threads->count < 2 || count < 2) {
-    for (uint32_t i = 0; i < count; ++i) body(i);
+    for (uint32_t i = 0; i < count; ++i) body(i, 0u);
     return;
   }
   threads->parallel_for(
-      threads->self, count, [](void* f, uint32_t i, uint32_t) { (*static_cast<const F*>(f))(i); }, const_cast<F*>(&body));
+      threads->self, count, [](void* f, uint32_t i, uint32_t thread) { (*static_cast<const F*>(f))(i, thread); }, const_cast<F*>(&body));
+}
+template <class F>
+inline void parallel_for(const Threads* threads, uint32_t count, const F& body) {
+  parallel_for_thread(threads, count, [&](uint32_t i, uint32_t) { body(i); });
 }
 
 // How many of `threads` some work deserves: handing it over costs about as much as `kWorthwhile` steps of it.

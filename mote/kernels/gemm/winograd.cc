@@ -1,0 +1,145 @@
+// 3x3 convolutions by Winograd's F(4x4, 3x3): inputs of a block of tiles to 36 points each, one product with the transformed weights for
+// every point, sums back to 4x4 outputs.
+
+#include "mote/kernels/common/plane.h"
+#include "mote/kernels/common/zeros.h"
+#include "mote/kernels/gemm/product.h"
+#include "mote/ops/conv_winograd/conv_winograd.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+namespace {
+
+using ops::conv_winograd::Attrs;
+using namespace ops::winograd;
+
+const auto constant = [](float v) MOTE_LAMBDA { return broadcast(v); };
+
+struct Job {
+  Plane x, y, residual;
+  bool has_residual;
+  int32_t pad_h, pad_w, tiles_y, tiles_x;
+  const float* weights;  // for every point: panels (O/16, C, 16)
+  Finish finish;
+};
+
+// A tile by its number.
+struct TileAt {
+  TileAt(const Job& job, int32_t tile)
+      : n(tile / (job.tiles_y * job.tiles_x)), y(tile / job.tiles_x % job.tiles_y * kOut), x(tile % job.tiles_x * kOut) {}
+  int32_t n, y, x;
+};
+
+// One row of a matrix for each tile; points lie `tiles` rows apart.
+void transform_tile(const Job& job, const TileAt& at, float* values, int64_t point_step) {
+  const float* rows[kPoints];
+  for (int i = 0; i < kPoints; ++i) {
+    const int32_t iy = at.y - job.pad_h + i / kIn, ix = at.x - job.pad_w + i % kIn;
+    const bool inside = iy >= 0 && iy < job.x.h && ix >= 0 && ix < job.x.w;
+    rows[i] = inside ? reinterpret_cast<const float*>(job.x.at(at.n, iy, ix)) : kZeros;
+  }
+  for (int32_t c = 0; c < job.x.c; c += kLanes) {
+    const int32_t left = job.x.c - c;
+    VF columns[kPoints];
+    for (int j = 0; j < kIn; ++j) {
+      VF d[kIn];
+      unroll<kIn>([&](auto i) MOTE_LAMBDA { d[i] = load_some(rows[i * kIn + j] + c, left); });
+      transform_input(d, 1, constant, columns + j, kIn);
+    }
+    for (int i = 0; i < kIn; ++i) {
+      VF v[kIn];
+      transform_input(columns + i * kIn, 1, constant, v, 1);
+      unroll<kIn>([&](auto j) MOTE_LAMBDA { store_some(v[j], left, values + (i * kIn + j) * point_step + c); });
+    }
+  }
+}
+
+void store_tile(const Job& job, const TileAt& at, const float* sums, int64_t point_step) {
+  const int32_t high = job.y.h - at.y < kOut ? job.y.h - at.y : kOut, wide = job.y.w - at.x < kOut ? job.y.w - at.x : kOut;
+  for (int32_t o = 0; o < job.y.c; o += kLanes) {
+    VF columns[kOut * kIn];
+    for (int j = 0; j < kIn; ++j) {
+      VF m[kIn];
+      unroll<kIn>([&](auto i) MOTE_LAMBDA { m[i] = load(sums + (i * kIn + j) * point_step + o); });
+      transform_sums(m, 1, constant, columns + j, kIn);
+    }
+    for (int32_t i = 0; i < high; ++i) {
+      VF out[kOut];
+      transform_sums(columns + i * kIn, 1, constant, out, 1);
+      for (int32_t j = 0; j < wide; ++j) {
+        const auto* more = job.has_residual ? reinterpret_cast<const float*>(job.residual.at(at.n, at.y + i, at.x + j)) + o : nullptr;
+        store(job.finish.value(out[j], o, kLanes, more), reinterpret_cast<float*>(job.y.at(at.n, at.y + i, at.x + j)) + o);
+      }
+    }
+  }
+  for (int32_t i = 0; i < high; ++i)
+    for (int32_t j = 0; j < wide; ++j) job.finish.activate_after(reinterpret_cast<float*>(job.y.at(at.n, at.y + i, at.x + j)), job.y.c);
+}
+
+// Dense rows on both sides.
+struct DenseRows {
+  const float* left;
+  float* out;
+  int32_t k, outputs;
+  bool has_residual() const { return false; }
+  void rows(int32_t first, int32_t count, const float** pointers, float** to, const float**, Tile* t) const {
+    t->runs = 1;
+    t->run_length = k;
+    for (int32_t i = 0; i < count; ++i) {
+      pointers[i] = left + int64_t{first + i} * k;
+      to[i] = out + int64_t{first + i} * outputs;
+    }
+  }
+};
+
+void run_block(const Job& job, int32_t first, int32_t tiles, float* scratch) {
+  const int32_t channels = job.x.c, outputs = job.y.c;
+  float *values = scratch, *sums = scratch + int64_t{kPoints} * tiles * channels;
+  for (int32_t i = 0; i < tiles; ++i)
+    transform_tile(job, TileAt(job, first + i), values + int64_t{i} * channels, int64_t{tiles} * channels);
+  const RowTiles row_tiles(tiles);
+  const Finish plain(nullptr, nullptr, 1, 0, 0, 0);
+  for (int point = 0; point < kPoints; ++point) {
+    const DenseRows rows{values + int64_t{point} * tiles * channels, sums + int64_t{point} * tiles * outputs, channels, outputs};
+    const Product p{tiles, outputs, channels, job.weights + int64_t{point} * outputs * channels};
+    multiply_part(p, rows, plain, row_tiles, {0, row_tiles.count, 0, outputs / kPanel});
+  }
+  for (int32_t i = 0; i < tiles; ++i) store_tile(job, TileAt(job, first + i), sums + int64_t{i} * outputs, int64_t{tiles} * outputs);
+}
+
+Status run_winograd(const OpContext& c) noexcept {
+  const Attrs& a = c.attrs<Attrs>();
+  const Plane x(c.input(0)), y(c.output(0));
+  const float* bias = c.has_input(2) ? c.input(2).as<const float>() : nullptr;
+  const Job job{x,
+                y,
+                c.has_input(3) ? Plane(c.input(3)) : Plane(),
+                c.has_input(3),
+                a.pads_begin[0],
+                a.pads_begin[1],
+                (y.h + kOut - 1) / kOut,
+                (y.w + kOut - 1) / kOut,
+                c.input(1).as<const float>(),
+                Finish(bias, nullptr, 1, a.activation, a.act_a, a.act_b)};
+  const int32_t tiles = y.n * job.tiles_y * job.tiles_x;
+  if (tiles == 0 || y.c == 0) return Status::kOk;
+  const uint32_t threads = useful_threads(c.threads, static_cast<double>(tiles) * kPoints * x.c * y.c);
+  int32_t block = block_tiles(x.c, y.c, tiles);
+  const size_t per_thread = static_cast<size_t>(kPoints) * 4 * static_cast<size_t>(block) * static_cast<size_t>(x.c + y.c);
+  const int32_t share = static_cast<int32_t>((static_cast<uint32_t>(tiles) + threads - 1) / threads);
+  if (block > share) block = share;
+  const auto blocks = static_cast<uint32_t>((tiles + block - 1) / block);
+  parallel_for_thread(threads < 2 ? nullptr : c.threads, blocks, [&](uint32_t i, uint32_t thread) {
+    const Range r = part_of(tiles, i, blocks);
+    run_block(job, r.first, r.size, reinterpret_cast<float*>(c.scratch.data + thread * per_thread));
+  });
+  return Status::kOk;
+}
+
+}  // namespace
+
+KernelFn select_conv_winograd(const OpContext& c) noexcept {
+  const Tensor &x = c.input(0), &w = c.input(1);
+  return w.desc->layout == Layout::kPanel16 && x.dim(3) > 0 && x.dim(3) <= kZeroCount ? &run_winograd : nullptr;
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

@@ -1,0 +1,54 @@
+#pragma once
+
+// Winograd's F(4x4, 3x3): a 3x3 convolution computes 4x4 outputs at once from 6x6 inputs, with 36 products instead of 144. Inputs, weights
+// and sums are brought to and from that form by these one-dimensional transforms, applied to columns and then to rows. V: anything with +,
+// - and * (numbers, vectors).
+
+#include <cstdint>
+
+namespace mote::ops::winograd {
+
+constexpr int kOut = 4, kIn = 6, kPoints = kIn * kIn;
+
+template <class V, class C>
+inline __attribute__((always_inline)) void transform_input(const V* d, int step, C constant, V* out, int out_step) {
+  const V four = constant(4.0f), five = constant(5.0f), two = constant(2.0f);
+  const V d0 = d[0], d1 = d[step], d2 = d[2 * step], d3 = d[3 * step], d4 = d[4 * step], d5 = d[5 * step];
+  const V a = d4 - four * d2, b = d3 - four * d1, c = d4 - d2, e = two * (d3 - d1);
+  out[0] = four * d0 - five * d2 + d4;
+  out[out_step] = a + b;
+  out[2 * out_step] = a - b;
+  out[3 * out_step] = c + e;
+  out[4 * out_step] = c - e;
+  out[5 * out_step] = four * d1 - five * d3 + d5;
+}
+
+template <class V, class C>
+inline __attribute__((always_inline)) void transform_sums(const V* m, int step, C constant, V* out, int out_step) {
+  const V a = m[step] + m[2 * step], b = m[step] - m[2 * step], c = m[3 * step] + m[4 * step], d = m[3 * step] - m[4 * step];
+  out[0] = m[0] + a + c;
+  out[out_step] = b + constant(2.0f) * d;
+  out[2 * out_step] = a + constant(4.0f) * c;
+  out[3 * out_step] = b + constant(8.0f) * d + m[5 * step];
+}
+
+// Three weights to six.
+inline void transform_weights(const double* g, int step, double* out, int out_step) {
+  const double g0 = g[0], g1 = g[step], g2 = g[2 * step];
+  out[0] = g0 / 4;
+  out[out_step] = -(g0 + g1 + g2) / 6;
+  out[2 * out_step] = -(g0 - g1 + g2) / 6;
+  out[3 * out_step] = g0 / 24 + g1 / 12 + g2 / 6;
+  out[4 * out_step] = g0 / 24 - g1 / 12 + g2 / 6;
+  out[5 * out_step] = g2;
+}
+
+// Tiles of 4x4 outputs that are worked on together: their transformed inputs and sums fit the working memory of one thread.
+constexpr int64_t kBlockBytes = 1 << 20;
+inline int32_t block_tiles(int32_t channels, int32_t outputs, int64_t tiles) {
+  const int64_t fit = kBlockBytes / (int64_t{kPoints} * 4 * (int64_t{channels} + outputs) + 1);
+  const int64_t n = fit < 1 ? 1 : fit < tiles ? fit : tiles;
+  return static_cast<int32_t>(n);
+}
+
+}  // namespace mote::ops::winograd
