@@ -2,6 +2,8 @@
 
 // Functions of vectors: within a few units in the last place of f32, NaN stays NaN, nothing overflows on the way.
 
+#include <cmath>
+
 #include "mote/kernels/common/simd.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
@@ -90,6 +92,14 @@ MOTE_INLINE VF one_plus_erf(VF x) {
   return hn::IfThenElse(hn::Lt(x, hn::Zero(F32())), e, hn::Sub(broadcast(2.0f), e));
 }
 
+// Near 0 by its series, where 1 + erf would cancel.
+MOTE_INLINE VF erf(VF x) {
+  const VF s = hn::Mul(x, x);
+  const VF near = hn::Mul(
+      x, polynomial(s, 0.000120554077f, -0.000854832586f, 0.00522397762f, -0.0268661706f, 0.112837917f, -0.376126389f, 1.12837917f));
+  return hn::IfThenElse(hn::Lt(hn::Abs(x), broadcast(0.6f)), near, hn::Sub(one_plus_erf(x), broadcast(1.0f)));
+}
+
 MOTE_INLINE VF gelu(VF x) { return hn::Mul(hn::Mul(x, broadcast(0.5f)), one_plus_erf(hn::Mul(x, broadcast(0.707106781f)))); }
 
 MOTE_INLINE VF gelu_tanh(VF x) {
@@ -110,6 +120,18 @@ MOTE_INLINE VF log_normal(VF x) {
   const VF series = polynomial(s2, 0.2370f, 0.28498f, 0.400006f, 0.66666667f);
   const VF log_m = hn::MulAdd(hn::Mul(s, s2), series, hn::Add(s, s));
   return hn::MulAdd(hn::ConvertTo(d, n), broadcast(0.693147181f), log_m);
+}
+
+// log x: -infinity at 0, NaN below.
+MOTE_INLINE VF log(VF x) {
+  const VF zero = hn::Zero(F32()), infinity = broadcast(HUGE_VALF);
+  const auto tiny = hn::Lt(x, broadcast(1.17549435e-38f));
+  const VF scaled = hn::IfThenElse(tiny, hn::Mul(x, broadcast(8388608.0f)), x);
+  VF y = hn::Sub(log_normal(scaled), hn::IfThenElseZero(tiny, broadcast(15.9423852f)));
+  y = hn::IfThenElse(hn::Eq(x, infinity), infinity, y);
+  y = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), y);
+  // Below 0 the square root, which gives NaN too; NaN stays.
+  return hn::IfThenElse(hn::Ge(x, zero), y, hn::Sqrt(hn::Sub(x, hn::IfThenElseZero(hn::Lt(x, zero), broadcast(1.0f)))));
 }
 
 // log(1 + e^x) = max(x, 0) + log1p(e^-|x|); log1p(u) as log(w) * u / (w - 1) with w = 1 + u, which keeps small u.

@@ -40,4 +40,15 @@ MOTE_INLINE VF load(const float* p) { return hn::LoadU(F32(), p); }
 MOTE_INLINE void store(VF v, float* p) { hn::StoreU(v, F32(), p); }
 MOTE_INLINE VF broadcast(float v) { return hn::Set(F32(), v); }
 
+// sum += a * b, in sum's own register: left to itself, GCC moves sums about.
+#if HWY_ARCH_X86 && defined(__GNUC__)
+MOTE_INLINE void add_product(VF& sum, VF a, VF b) {
+  auto raw = sum.raw;  // of its own: an operand that names memory would keep the array there
+  __asm__("vfmadd231ps %2, %1, %0" : "+v"(raw) : "v"(a.raw), "v"(b.raw));
+  sum.raw = raw;
+}
+#else
+MOTE_INLINE void add_product(VF& sum, VF a, VF b) { sum = hn::MulAdd(a, b, sum); }
+#endif
+
 }  // namespace mote::kernels::MOTE_ISA_NAME

@@ -40,7 +40,7 @@ MOTE_INLINE void vector_of_outputs(const Job& job, int32_t ky_begin, int32_t ky_
       const VF x = load_some(column(ky, Index<j>{}) + c, left);
       unroll<Outputs>([&](auto o) MOTE_LAMBDA {
         constexpr int kTap = decltype(j)::value - decltype(o)::value * Stride;
-        if constexpr (kTap >= 0 && kTap < Kernel) sum[o] = hn::MulAdd(x, row[kTap], sum[o]);
+        if constexpr (kTap >= 0 && kTap < Kernel) add_product(sum[o], x, row[kTap]);
       });
     });
   }

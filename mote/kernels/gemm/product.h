@@ -43,29 +43,29 @@ void multiply_part(const Product& p, const Left& left, const Finish& finish, con
   t.panel_stride = panel_stride;
   t.out = shifted_out;
   t.residual = add ? shifted_residual : nullptr;
-  const auto run = [&](int32_t rows, int32_t panel, int32_t count) {
+  // One tile of the panels from `panel` on; returns how many it took.
+  const auto run = [&](int32_t rows, int32_t panel, int32_t most) {
+    int32_t count;
+    const TileFn tile = tile_for(rows, most, &count);
     t.first = panel * kPanel;
     t.count = p.outputs - t.first < count * kPanel ? p.outputs - t.first : count * kPanel;
     t.panel = p.weights + panel * panel_stride;
     for (int32_t i = 0; i < rows; ++i) shifted_out[i] = out[i] + t.first;
     for (int32_t i = 0; add && i < rows; ++i) shifted_residual[i] = residual[i] + t.first;
-    (count == kTilePanels ? tile_of<kTilePanels>(rows) : tile_of<1>(rows))(t, finish);
+    tile(t, finish);
+    return count;
   };
   // Few weights: all of them for each tile of rows. Many: all rows for each panel, so that the weights are read once.
   constexpr int64_t kWeightsInCache = 96 * 1024;
   const int32_t panels_end = part.first_panel + part.panels, tiles_end = part.first_tile + part.tiles;
   const bool rows_outside = part.panels * panel_stride * 4 <= kWeightsInCache;
-  const int32_t panel_step = rows_outside ? part.panels : kTilePanels;
+  const int32_t panel_step = rows_outside ? part.panels : panels_at_once(tiles.begin(part.first_tile + 1) - tiles.begin(part.first_tile));
   for (int32_t outer = part.first_panel; outer < panels_end; outer += panel_step) {
     const int32_t outer_end = outer + panel_step < panels_end ? outer + panel_step : panels_end;
     for (int32_t tile = part.first_tile; tile < tiles_end; ++tile) {
       const int32_t first = tiles.begin(tile), rows = tiles.begin(tile + 1) - first;
       left.rows(first, rows, pointers, out, residual, &t);
-      for (int32_t panel = outer; panel < outer_end;) {
-        const int32_t count = outer_end - panel >= kTilePanels ? kTilePanels : 1;
-        run(rows, panel, count);
-        panel += count;
-      }
+      for (int32_t panel = outer; panel < outer_end;) panel += run(rows, panel, outer_end - panel);
     }
   }
 }

@@ -8,9 +8,10 @@
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
-// Sums that fit the registers, beside a row of weights and one value of the left side.
+// Sums that fit the registers, beside a row of weights and one value of the left side; with 32 registers a few less, because the pointers
+// of more rows would not fit theirs.
 inline constexpr int kTilePanels = kRegisters == 32 && kPanelVectors == 1 ? 2 : 1;
-inline constexpr int kTileRows = (kRegisters - kTilePanels * kPanelVectors - 2) / (kTilePanels * kPanelVectors);
+inline constexpr int kTileRows = kTilePanels == 2 ? 12 : (kRegisters - kPanelVectors - 2) / kPanelVectors;
 
 struct Tile {
   const float* const* rows;      // [run][row of the tile]
@@ -52,7 +53,7 @@ void tile_f32(const Tile& t, const Finish& finish) {
       unroll<kVectors>([&](auto v) MOTE_LAMBDA { b[v] = load(w + v / kPanelVectors * t.panel_stride + v % kPanelVectors * kLanes); });
       unroll<MR>([&](auto m) MOTE_LAMBDA {
         const VF x = broadcast(a[m][k]);
-        unroll<kVectors>([&](auto v) MOTE_LAMBDA { sum[m][v] = hn::MulAdd(x, b[v], sum[m][v]); });
+        unroll<kVectors>([&](auto v) MOTE_LAMBDA { add_product(sum[m][v], x, b[v]); });
       });
     };
     int32_t k = 0;
@@ -71,15 +72,36 @@ void tile_f32(const Tile& t, const Finish& finish) {
   });
 }
 
-// The micro-kernel for `rows` rows (1 to kTileRows) and NP panels.
+// Panels that a tile of so many rows takes at once: few rows leave registers for more of them, and need more sums to keep the units busy.
+MOTE_INLINE int32_t panels_at_once(int32_t rows) {
+  constexpr int kOneRow = 8 / kPanelVectors, kTwoRows = 4 / kPanelVectors;
+  if (rows == 1) return kOneRow > kTilePanels ? kOneRow : kTilePanels;
+  if (rows <= 3) return kTwoRows > kTilePanels ? kTwoRows : kTilePanels;
+  return kTilePanels;
+}
+
 template <int NP, int... M>
 MOTE_INLINE TileFn tile_of(int32_t rows, std::integer_sequence<int, M...>) {
   static constexpr TileFn kTiles[] = {&tile_f32<M + 1, NP>...};
   return kTiles[rows - 1];
 }
+
 template <int NP>
 MOTE_INLINE TileFn tile_of(int32_t rows) {
   return tile_of<NP>(rows, std::make_integer_sequence<int, kTileRows>{});
+}
+
+// The micro-kernel for `rows` rows (1 to kTileRows) and at most `panels` panels; *taken: how many it takes.
+MOTE_INLINE TileFn tile_for(int32_t rows, int32_t panels, int32_t* taken) {
+  constexpr int kOneRow = 8 / kPanelVectors, kTwoRows = 4 / kPanelVectors;
+  if constexpr (kOneRow > kTilePanels) {
+    if (rows == 1 && panels >= kOneRow) return *taken = kOneRow, tile_of<kOneRow>(rows, std::make_integer_sequence<int, 1>{});
+  }
+  if constexpr (kTwoRows > kTilePanels) {
+    if (rows <= 3 && panels >= kTwoRows) return *taken = kTwoRows, tile_of<kTwoRows>(rows, std::make_integer_sequence<int, 3>{});
+  }
+  if (panels >= kTilePanels) return *taken = kTilePanels, tile_of<kTilePanels>(rows);
+  return *taken = 1, tile_of<1>(rows);
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME
