@@ -1,11 +1,24 @@
 #include "mote/kernels/common/activate.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
+namespace {
 
-void activate_row(uint32_t kind, float a, float b, const float* x, float* y, int32_t count) {
+template <Activation Kind>
+void activate_row(float a, float b, const float* x, float* y, int32_t count) {
   const VF va = broadcast(a), vb = broadcast(b);
-  with_activation(
-      kind, [&](auto k) MOTE_LAMBDA { map_row(x, y, count, [&](VF v) MOTE_LAMBDA { return activate<decltype(k)::value>(v, va, vb); }); });
+  map_row(x, y, count, [&](VF v) MOTE_LAMBDA { return activate<Kind>(v, va, vb); });
+}
+
+template <int... K>
+ActivateFn row_for(uint32_t kind, std::integer_sequence<int, K...>) {
+  static constexpr ActivateFn kRows[] = {&activate_row<static_cast<Activation>(K)>...};
+  return kRows[kind];
+}
+
+}  // namespace
+
+ActivateFn activate_row_for(uint32_t kind) {
+  return row_for(kind, std::make_integer_sequence<int, static_cast<int>(ops::kActivationCount)>{});
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

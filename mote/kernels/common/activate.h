@@ -25,7 +25,7 @@ MOTE_INLINE VF activate(VF x, VF a, VF b) {
     case Activation::kLeaky: return below_zero(hn::Mul(a, x));
     case Activation::kSigmoid: return sigmoid(x);
     case Activation::kTanh: return tanh(x);
-    case Activation::kSilu: return hn::Mul(x, sigmoid(x));
+    case Activation::kSilu: return silu(x, x);
     case Activation::kHardSwish:
       return hn::Mul(hn::Mul(x, clamp(hn::Add(x, hn::Set(d, 3.0f)), zero, hn::Set(d, 6.0f))), hn::Set(d, 1.0f / 6));
     case Activation::kGelu: return gelu(x);
@@ -38,17 +38,8 @@ MOTE_INLINE VF activate(VF x, VF a, VF b) {
   return x;
 }
 
-// Applies f(Index<kind>) for the run-time kind.
-template <class F, int... K>
-MOTE_INLINE void with_activation(uint32_t kind, const F& f, std::integer_sequence<int, K...>) {
-  ((kind == static_cast<uint32_t>(K) ? f(std::integral_constant<Activation, static_cast<Activation>(K)>{}) : void()), ...);
-}
-template <class F>
-MOTE_INLINE void with_activation(uint32_t kind, const F& f) {
-  with_activation(kind, f, std::make_integer_sequence<int, static_cast<int>(ops::kActivationCount)>{});
-}
-
 // y[i] = activation(x[i]); x and y may be the same.
-void activate_row(uint32_t kind, float a, float b, const float* x, float* y, int32_t count);
+using ActivateFn = void (*)(float a, float b, const float* x, float* y, int32_t count);
+ActivateFn activate_row_for(uint32_t kind);
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

@@ -3,16 +3,17 @@
 namespace mote::kernels::MOTE_ISA_NAME {
 
 Finish::Finish(const float* bias, const float* scales, float alpha, uint32_t activation, float a, float b)
-    : bias_(bias), scales_(scales), alpha_(alpha), a_(a), b_(b), activation_(activation) {
+    : bias_(bias), scales_(scales), alpha_(alpha), a_(a), b_(b) {
   lo_ = -HUGE_VALF;
   hi_ = HUGE_VALF;
   switch (static_cast<Activation>(activation)) {
     case Activation::kClamp: lo_ = a, hi_ = b; break;
     case Activation::kRelu: lo_ = 0; break;
     case Activation::kRelu6: lo_ = 0, hi_ = 6; break;
-    default: after_ = activation != 0; break;
+    case Activation::kNone: break;
+    default: after_ = activate_row_for(activation); break;
   }
-  simple_ = scales == nullptr && alpha == 1 && !after_;
+  simple_ = scales == nullptr && alpha == 1;
 }
 
 void Finish::store_row(const float* sums, int32_t first, int32_t count, const float* residual, float* out) const {
@@ -20,7 +21,6 @@ void Finish::store_row(const float* sums, int32_t first, int32_t count, const fl
     const int32_t left = count - i;
     store_some(value(load(sums + i), first + i, left, residual != nullptr ? residual + i : nullptr), left, out + i);
   }
-  activate_after(out, count);
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

@@ -26,19 +26,20 @@ class Finish {
   }
 
   // The activations that cost more, over a row that has been stored.
+  bool has_after() const { return after_ != nullptr; }
   MOTE_INLINE void activate_after(float* row, int32_t count) const {
-    if (after_) activate_row(activation_, a_, b_, row, row, count);
+    if (after_ != nullptr) after_(a_, b_, row, row, count);
   }
 
-  // Sums of `count` outputs from `first` on, in a row of memory, to where they belong.
+  // Sums of `count` outputs from `first` on, in a row of memory, to where they belong; activate_after() is left to do.
   void store_row(const float* sums, int32_t first, int32_t count, const float* residual, float* out) const;
 
  private:
   const float* bias_;
   const float* scales_;
   float alpha_, lo_, hi_, a_, b_;
-  uint32_t activation_;
-  bool after_ = false, simple_ = false;
+  ActivateFn after_ = nullptr;
+  bool simple_ = false;
 };
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

@@ -48,17 +48,37 @@ MOTE_INLINE VF power_of_two(VF n) {
   return hn::BitCast(F32(), hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(di, n), hn::Set(di, 127))));
 }
 
-// x = n * ln 2 + r, e^x = 2^n * e^r. 2^n in two halves, so that the ends of the range (denormals, infinity) come out right.
-MOTE_INLINE VF exp(VF x) {
-  const VF low = broadcast(-104.0f), high = broadcast(89.0f);
-  x = hn::Min(high, hn::Max(low, x));
-  const VF n = hn::Round(hn::Mul(x, broadcast(1.44269504f)));
-  VF r = hn::NegMulAdd(n, broadcast(0.693145752f), x);
-  r = hn::NegMulAdd(n, broadcast(1.42860677e-6f), r);
+// x = n * ln 2 + r, e^x = 2^n * e^r: *n, and e^r.
+MOTE_INLINE VF exp_parts(VF x, VF* n) {
+  *n = hn::Round(hn::Mul(x, broadcast(1.44269504f)));
+  VF r = hn::NegMulAdd(*n, broadcast(0.693145752f), x);
+  r = hn::NegMulAdd(*n, broadcast(1.42860677e-6f), r);
   const VF q = polynomial(r, 0.001395071945f, 0.008369025954f, 0.04166620237f, 0.166665177f, 0.5f);
-  const VF e = hn::Add(broadcast(1.0f), hn::MulAdd(hn::Mul(r, r), q, r));
+  return hn::Add(broadcast(1.0f), hn::MulAdd(hn::Mul(r, r), q, r));
+}
+
+// 2^n in two halves, so that the ends of the range (denormals, infinity) come out right.
+MOTE_INLINE VF exp(VF x) {
+  VF n;
+  const VF e = exp_parts(hn::Min(broadcast(89.0f), hn::Max(broadcast(-104.0f), x)), &n);
   const VF half = hn::Floor(hn::Mul(n, broadcast(0.5f)));
   return hn::Mul(hn::Mul(e, power_of_two(half)), power_of_two(hn::Sub(n, half)));
+}
+
+// e^x for x brought into [-87, 87], where results are neither denormal nor infinite.
+MOTE_INLINE VF exp_normal(VF x) {
+  VF n;
+  const VF e = exp_parts(hn::Min(broadcast(87.0f), hn::Max(broadcast(-87.0f), x)), &n);
+  return hn::Mul(e, power_of_two(n));
+}
+
+// 1 / x for x in [1, 2^126], without a division.
+MOTE_INLINE VF reciprocal(VF x) {
+  const VF two = broadcast(2.0f);
+  VF r = hn::ApproximateReciprocal(x);
+  r = hn::Mul(r, hn::NegMulAdd(x, r, two));
+  if constexpr (kLanes < 16) r = hn::Mul(r, hn::NegMulAdd(x, r, two));  // the first guess has fewer bits there
+  return r;
 }
 
 // e^x - 1 for x <= 0 (anything for x > 0), without cancellation near 0.
@@ -69,14 +89,19 @@ MOTE_INLINE VF expm1_negative(VF x) {
 
 MOTE_INLINE VF sigmoid(VF x) {
   const VF one = broadcast(1.0f);
-  return hn::Div(one, hn::Add(one, exp(hn::Neg(x))));
+  return reciprocal(hn::Add(one, exp_normal(hn::Neg(x))));
+}
+
+// x * sigmoid(gate). A gate of minus infinity closes wholly, so that minus infinity times it is NaN, as the operator has it.
+MOTE_INLINE VF silu(VF x, VF gate) {
+  return hn::Mul(x, hn::IfThenElse(hn::Lt(gate, broadcast(-87.0f)), hn::Zero(F32()), sigmoid(gate)));
 }
 
 // tanh |x| = (1 - e) / (1 + e) with e = exp(-2 |x|); near 0 by a polynomial, where that would cancel.
 MOTE_INLINE VF tanh(VF x) {
   const VF one = broadcast(1.0f), size = hn::Abs(x);
-  const VF e = exp(hn::Mul(size, broadcast(-2.0f)));
-  const VF far = hn::Div(hn::Sub(one, e), hn::Add(one, e));
+  const VF e = exp_normal(hn::Mul(size, broadcast(-2.0f)));
+  const VF far = hn::Mul(hn::Sub(one, e), reciprocal(hn::Add(one, e)));
   const VF s = hn::Mul(x, x);
   const VF near = hn::Mul(size, polynomial(s, -0.0046137664f, 0.020641386f, -0.053770900f, 0.13331907f, -0.33333277f, 1.0f));
   return hn::CopySign(hn::IfThenElse(hn::Lt(size, broadcast(0.55f)), near, far), x);
@@ -88,7 +113,7 @@ MOTE_INLINE VF one_plus_erf(VF x) {
   const VF z = hn::Min(broadcast(20.0f), hn::Abs(x));
   const VF p = hn::Mul(z, polynomial(z, 3.14377539e-05f, -0.000308782386f, 0.00103233778f, 0.000537036336f, -0.0195840485f, 0.102919653f,
                                      0.636597753f, 1.1283803f));
-  const VF e = exp(hn::Neg(p));
+  const VF e = exp(hn::Neg(p));  // the left tail goes to 0
   return hn::IfThenElse(hn::Lt(x, hn::Zero(F32())), e, hn::Sub(broadcast(2.0f), e));
 }
 

@@ -1,6 +1,7 @@
 // Products of a matrix (or a batch of them) with packed weights.
 
 #include "mote/ops/matmul/matmul.h"
+#include "mote/kernels/gemm/matmul_dense.h"
 #include "mote/kernels/gemm/product.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
@@ -75,6 +76,7 @@ bool is_vector(const Tensor& t, int32_t n) { return t.rank() >= 1 && t.dim(t.ran
 KernelFn select_matmul(const OpContext& c) noexcept {
   const Attrs& a = c.attrs<Attrs>();
   const Tensor &left = c.input(0), &w = c.input(1);
+  if (w.desc->layout == Layout::kPlain) return select_matmul_dense(c);
   if (left.dtype() != DType::f32 || w.dtype() != DType::f32 || w.desc->layout != Layout::kPanel16) return nullptr;
   if (a.transpose_a != 0 || (c.has_input(4) && a.group_size > 0) || c.has_input(5) || w.dim(1) == 0) return nullptr;
   if (c.has_input(2) && !is_vector(c.input(2), w.dim(0))) return nullptr;

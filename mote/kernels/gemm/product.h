@@ -66,6 +66,8 @@ void multiply_part(const Product& p, const Left& left, const Finish& finish, con
       const int32_t first = tiles.begin(tile), rows = tiles.begin(tile + 1) - first;
       left.rows(first, rows, pointers, out, residual, &t);
       for (int32_t panel = outer; panel < outer_end;) panel += run(rows, panel, outer_end - panel);
+      const int32_t done = outer * kPanel, end = outer_end * kPanel < p.outputs ? outer_end * kPanel : p.outputs;
+      for (int32_t i = 0; finish.has_after() && i < rows; ++i) finish.activate_after(out[i] + done, end - done);
     }
   }
 }

@@ -23,6 +23,7 @@ struct Tile {
   int32_t first, count;          // outputs: where in bias and scales, and how many (at most NP * 16)
 };
 
+// Stores its sums finished, but for Finish::activate_after(), which the caller does over longer rows.
 using TileFn = void (*)(const Tile&, const Finish&);
 
 // The sums are stored from memory where they need more than a clamp, or where the last panel is not full.

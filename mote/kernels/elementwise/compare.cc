@@ -1,0 +1,147 @@
+// Comparisons, whose result is a byte for each element, and the choice that bytes make.
+
+#include <cstring>
+
+#include "mote/kernels/common/nest.h"
+#include "mote/kernels/elementwise/rows.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+namespace {
+
+using S32 = hn::RebindToSigned<F32>;
+using Bytes = hn::Rebind<uint8_t, F32>;
+
+struct Equal {
+  template <class V>
+  auto operator()(V a, V b) const {
+    return hn::Eq(a, b);
+  }
+  template <class T>
+  static bool scalar(T a, T b) {
+    return a == b;
+  }
+};
+struct NotEqual {
+  template <class V>
+  auto operator()(V a, V b) const {
+    return hn::Not(hn::Eq(a, b));  // NaN is not equal to itself
+  }
+  template <class T>
+  static bool scalar(T a, T b) {
+    return a != b;
+  }
+};
+struct Less {
+  template <class V>
+  auto operator()(V a, V b) const {
+    return hn::Lt(a, b);
+  }
+  template <class T>
+  static bool scalar(T a, T b) {
+    return a < b;
+  }
+};
+struct LessEqual {
+  template <class V>
+  auto operator()(V a, V b) const {
+    return hn::Le(a, b);
+  }
+  template <class T>
+  static bool scalar(T a, T b) {
+    return a <= b;
+  }
+};
+// a > b is b < a.
+template <class F>
+struct Turned {
+  template <class V>
+  auto operator()(V a, V b) const {
+    return F()(b, a);
+  }
+  template <class T>
+  static bool scalar(T a, T b) {
+    return F::scalar(b, a);
+  }
+};
+
+template <class T, class F>
+struct Compare {
+  static constexpr int kCost = kCheap;
+  static void row(const OpContext&, const void* a, int a_step, const void* b, int b_step, void* y, int32_t n) {
+    const T *left = static_cast<const T*>(a), *right = static_cast<const T*>(b);
+    uint8_t* out = static_cast<uint8_t*>(y);
+    int32_t i = 0;
+    if constexpr (std::is_same_v<T, float>) {
+      const F32 d;
+      const S32 di;
+      const auto side = [&](const T* p, int step) { return step == 0 ? hn::Set(d, *p) : hn::LoadU(d, p); };
+      for (; i + kLanes <= n; i += kLanes) {
+        const auto yes = F()(side(left + i * a_step, a_step), side(right + i * b_step, b_step));
+        const auto ones = hn::And(hn::BitCast(di, hn::VecFromMask(d, yes)), hn::Set(di, 1));
+        hn::StoreU(hn::DemoteTo(Bytes(), ones), Bytes(), out + i);
+      }
+    }
+    for (; i < n; ++i) out[i] = F::scalar(left[i * a_step], right[i * b_step]) ? 1 : 0;
+  }
+};
+
+template <class F>
+KernelFn compare(const OpContext& c) {
+  switch (c.input(0).dtype()) {
+    case DType::f32: return pick_binary<Compare<float, F>>(c);
+    case DType::s32: return pick_binary<Compare<int32_t, F>>(c);
+    case DType::s64: return pick_binary<Compare<int64_t, F>>(c);
+    default: return nullptr;
+  }
+}
+
+// A condition that is neither 0 nor 1 is true.
+template <class W>
+void choose_row(const uint8_t* yes, int yes_step, const W* a, int a_step, const W* b, int b_step, W* y, int32_t n) {
+  int32_t i = 0;
+  if constexpr (sizeof(W) == 4) {
+    const S32 d;
+    const auto side = [&](const W* p, int step) {
+      return step == 0 ? hn::Set(d, static_cast<int32_t>(*p)) : hn::LoadU(d, reinterpret_cast<const int32_t*>(p));
+    };
+    for (; yes_step == 1 && i + kLanes <= n; i += kLanes) {
+      const auto no = hn::Eq(hn::PromoteTo(d, hn::LoadU(Bytes(), yes + i)), hn::Zero(d));
+      const auto v = hn::IfThenElse(no, side(b + i * b_step, b_step), side(a + i * a_step, a_step));
+      hn::StoreU(v, d, reinterpret_cast<int32_t*>(y + i));
+    }
+  }
+  for (; i < n; ++i) y[i] = yes[i * yes_step] != 0 ? a[i * a_step] : b[i * b_step];
+}
+
+template <class W>
+Status run_where(const OpContext& c) noexcept {
+  const Tensor &yes = c.input(0), &a = c.input(1), &b = c.input(2), &y = c.output(0);
+  const TensorDesc* operands[] = {yes.desc, a.desc, b.desc, y.desc};
+  each_run<4>(*y.desc, operands, c.rows, c.threads, kCheap, [&](const int64_t* offset, const int64_t* step, int32_t n) {
+    const auto at = [&](const Tensor& t, int k) { return reinterpret_cast<W*>(t.as<uint8_t>() + offset[k]); };
+    choose_row<W>(yes.as<const uint8_t>() + offset[0], step[0] != 0, at(a, 1), step[1] != 0, at(b, 2), step[2] != 0, at(y, 3), n);
+  });
+  return Status::kOk;
+}
+
+}  // namespace
+
+KernelFn select_equal(const OpContext& c) noexcept { return compare<Equal>(c); }
+KernelFn select_not_equal(const OpContext& c) noexcept { return compare<NotEqual>(c); }
+KernelFn select_less(const OpContext& c) noexcept { return compare<Less>(c); }
+KernelFn select_less_equal(const OpContext& c) noexcept { return compare<LessEqual>(c); }
+KernelFn select_greater(const OpContext& c) noexcept { return compare<Turned<Less>>(c); }
+KernelFn select_greater_equal(const OpContext& c) noexcept { return compare<Turned<LessEqual>>(c); }
+
+KernelFn select_where(const OpContext& c) noexcept {
+  if (!can_walk(c)) return nullptr;
+  switch (dtype_bytes(c.input(1).dtype())) {
+    case 1: return &run_where<uint8_t>;
+    case 2: return &run_where<uint16_t>;
+    case 4: return &run_where<uint32_t>;
+    case 8: return &run_where<uint64_t>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

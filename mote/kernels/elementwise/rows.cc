@@ -1,0 +1,87 @@
+#include "mote/kernels/elementwise/rows.h"
+
+#include "mote/kernels/common/nest.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+namespace {
+
+int32_t width_of(const Tensor& t) { return static_cast<int32_t>(dtype_bytes(t.dtype())); }
+
+// body(first, count) over n elements.
+template <class F>
+void flat_parts(const Threads* threads, int32_t n, int cost, const F& body) {
+  const uint32_t helpers = useful_threads(threads, static_cast<double>(n) * cost);
+  if (helpers < 2) return body(0, n);
+  constexpr int32_t kUnit = 64;
+  const int32_t units = (n + kUnit - 1) / kUnit;
+  parallel_for(threads, helpers * 2, [&](uint32_t i) {
+    const Range part = part_of(units, i, helpers * 2);
+    const int32_t first = part.first * kUnit, end = (part.first + part.size) * kUnit;
+    if (part.size > 0) body(first, (end < n ? end : n) - first);
+  });
+}
+
+bool whole_and_dense(const OpContext& c, int inputs) {
+  if (!c.rows.all() || !is_dense(*c.output(0).desc)) return false;
+  for (int i = 0; i < inputs; ++i)
+    if (!is_dense(*c.input(i).desc)) return false;
+  return true;
+}
+
+}  // namespace
+
+Status flat_unary(const OpContext& c, UnaryRow row, int cost) noexcept {
+  const Tensor &x = c.input(0), &y = c.output(0);
+  const int64_t x_width = width_of(x), y_width = width_of(y);
+  flat_parts(c.threads, y.count(), cost,
+             [&](int32_t first, int32_t n) { row(c, x.as<const uint8_t>() + first * x_width, y.as<uint8_t>() + first * y_width, n); });
+  return Status::kOk;
+}
+
+Status flat_binary(const OpContext& c, BinaryRow row, int cost) noexcept {
+  const Tensor &a = c.input(0), &b = c.input(1), &y = c.output(0);
+  const int64_t width = width_of(a), y_width = width_of(y);
+  const int32_t count = y.count();
+  const int a_step = a.count() == count ? 1 : 0, b_step = b.count() == count ? 1 : 0;
+  flat_parts(c.threads, count, cost, [&](int32_t first, int32_t n) {
+    row(c, a.as<const uint8_t>() + first * width * a_step, a_step, b.as<const uint8_t>() + first * width * b_step, b_step,
+        y.as<uint8_t>() + first * y_width, n);
+  });
+  return Status::kOk;
+}
+
+Status walk_unary(const OpContext& c, UnaryRow row, int cost) noexcept {
+  const Tensor &x = c.input(0), &y = c.output(0);
+  const TensorDesc* operands[] = {x.desc, y.desc};
+  each_run<2>(*y.desc, operands, c.rows, c.threads, cost, [&](const int64_t* offset, const int64_t*, int32_t n) {
+    row(c, x.as<const uint8_t>() + offset[0], y.as<uint8_t>() + offset[1], n);
+  });
+  return Status::kOk;
+}
+
+Status walk_binary(const OpContext& c, BinaryRow row, int cost) noexcept {
+  const Tensor &a = c.input(0), &b = c.input(1), &y = c.output(0);
+  const TensorDesc* operands[] = {a.desc, b.desc, y.desc};
+  each_run<3>(*y.desc, operands, c.rows, c.threads, cost, [&](const int64_t* offset, const int64_t* step, int32_t n) {
+    row(c, a.as<const uint8_t>() + offset[0], step[0] != 0, b.as<const uint8_t>() + offset[1], step[1] != 0, y.as<uint8_t>() + offset[2],
+        n);
+  });
+  return Status::kOk;
+}
+
+bool flat_for_unary(const OpContext& c) noexcept { return whole_and_dense(c, 1); }
+
+bool flat_for_binary(const OpContext& c) noexcept {
+  if (!whole_and_dense(c, 2)) return false;
+  const int32_t count = c.output(0).count(), a = c.input(0).count(), b = c.input(1).count();
+  return (a == count || a == 1) && (b == count || b == 1);
+}
+
+bool can_walk(const OpContext& c) noexcept {
+  const int rank = c.output(0).rank();
+  for (int i = 0; i < c.input_count; ++i)
+    if (c.has_input(i) && c.input(i).desc->ring_rows != 0 && c.input(i).rank() != rank) return false;
+  return true;
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

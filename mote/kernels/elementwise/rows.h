@@ -1,0 +1,65 @@
+#pragma once
+
+// Element-wise operators row by row: an operator gives a function over neighbours, these give the loops around it.
+
+#include "mote/core/op.h"
+#include "mote/kernels/common/math.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+
+// What an element costs in steps of common/parallel.h.
+inline constexpr int kCheap = 8, kCostly = 48;
+
+// y[i] = f(x[i]) for n neighbours. y may be x.
+using UnaryRow = void (*)(const OpContext&, const void* x, void* y, int32_t n);
+// y[i] = f(a[i * a_step], b[i * b_step]); the steps are 0 or 1, and not both 0 when n > 1. y may be a or b.
+using BinaryRow = void (*)(const OpContext&, const void* a, int a_step, const void* b, int b_step, void* y, int32_t n);
+
+// Dense tensors of one shape. Of binary operators, one side may be a single element.
+Status flat_unary(const OpContext& c, UnaryRow row, int cost) noexcept;
+Status flat_binary(const OpContext& c, BinaryRow row, int cost) noexcept;
+// Views, broadcasting, strips.
+Status walk_unary(const OpContext& c, UnaryRow row, int cost) noexcept;
+Status walk_binary(const OpContext& c, BinaryRow row, int cost) noexcept;
+
+bool flat_for_unary(const OpContext& c) noexcept;
+bool flat_for_binary(const OpContext& c) noexcept;
+// False where an operand is ring-buffered in a way that walks do not know.
+bool can_walk(const OpContext& c) noexcept;
+
+// Op: row() and kCost. kOut is the element type of the result.
+template <class Op>
+struct UnaryKernels {
+  static Status flat(const OpContext& c) noexcept { return flat_unary(c, &Op::row, Op::kCost); }
+  static Status walk(const OpContext& c) noexcept { return walk_unary(c, &Op::row, Op::kCost); }
+};
+template <class Op>
+struct BinaryKernels {
+  static Status flat(const OpContext& c) noexcept { return flat_binary(c, &Op::row, Op::kCost); }
+  static Status walk(const OpContext& c) noexcept { return walk_binary(c, &Op::row, Op::kCost); }
+};
+template <class Op>
+MOTE_INLINE KernelFn pick_unary(const OpContext& c) {
+  if (flat_for_unary(c)) return &UnaryKernels<Op>::flat;
+  return can_walk(c) ? &UnaryKernels<Op>::walk : nullptr;
+}
+template <class Op>
+MOTE_INLINE KernelFn pick_binary(const OpContext& c) {
+  if (flat_for_binary(c)) return &BinaryKernels<Op>::flat;
+  return can_walk(c) ? &BinaryKernels<Op>::walk : nullptr;
+}
+
+// A unary operator on f32 from a function object F, made from the context: VF operator()(VF) const.
+template <class F, int Cost = kCheap>
+struct UnaryF32 {
+  static constexpr int kCost = Cost;
+  static void row(const OpContext& c, const void* x, void* y, int32_t n) {
+    map_row(static_cast<const float*>(x), static_cast<float*>(y), n, F(c));
+  }
+};
+template <class F, int Cost = kCheap>
+MOTE_INLINE KernelFn unary_f32(const OpContext& c) {
+  return c.input(0).dtype() == DType::f32 ? pick_unary<UnaryF32<F, Cost>>(c) : nullptr;
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

@@ -1,0 +1,48 @@
+// Arithmetic on one operand, f32.
+
+#include "mote/kernels/elementwise/rows.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+namespace {
+
+struct Plain {
+  explicit Plain(const OpContext&) {}
+};
+
+#define MOTE_FUNCTION(Name, value)              \
+  struct Name : Plain {                         \
+    using Plain::Plain;                         \
+    VF operator()(VF x) const { return value; } \
+  }
+MOTE_FUNCTION(Abs, hn::Abs(x));
+MOTE_FUNCTION(Neg, hn::Neg(x));
+MOTE_FUNCTION(Square, hn::Mul(x, x));
+MOTE_FUNCTION(Sqrt, hn::Sqrt(x));
+MOTE_FUNCTION(Rsqrt, hn::Div(broadcast(1.0f), hn::Sqrt(x)));
+MOTE_FUNCTION(Reciprocal, hn::Div(broadcast(1.0f), x));
+MOTE_FUNCTION(Floor, hn::Floor(x));
+MOTE_FUNCTION(Ceil, hn::Ceil(x));
+MOTE_FUNCTION(Trunc, hn::Trunc(x));
+MOTE_FUNCTION(Round, hn::Round(x));
+MOTE_FUNCTION(Exp, exp(x));
+MOTE_FUNCTION(Log, log(x));
+MOTE_FUNCTION(Erf, erf(x));
+#undef MOTE_FUNCTION
+
+}  // namespace
+
+KernelFn select_abs(const OpContext& c) noexcept { return unary_f32<Abs>(c); }
+KernelFn select_neg(const OpContext& c) noexcept { return unary_f32<Neg>(c); }
+KernelFn select_square(const OpContext& c) noexcept { return unary_f32<Square>(c); }
+KernelFn select_sqrt(const OpContext& c) noexcept { return unary_f32<Sqrt>(c); }
+KernelFn select_rsqrt(const OpContext& c) noexcept { return unary_f32<Rsqrt>(c); }
+KernelFn select_reciprocal(const OpContext& c) noexcept { return unary_f32<Reciprocal>(c); }
+KernelFn select_floor(const OpContext& c) noexcept { return unary_f32<Floor>(c); }
+KernelFn select_ceil(const OpContext& c) noexcept { return unary_f32<Ceil>(c); }
+KernelFn select_trunc(const OpContext& c) noexcept { return unary_f32<Trunc>(c); }
+KernelFn select_round(const OpContext& c) noexcept { return unary_f32<Round>(c); }
+KernelFn select_exp(const OpContext& c) noexcept { return unary_f32<Exp, kCostly>(c); }
+KernelFn select_log(const OpContext& c) noexcept { return unary_f32<Log, kCostly>(c); }
+KernelFn select_erf(const OpContext& c) noexcept { return unary_f32<Erf, kCostly>(c); }
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

@@ -1,0 +1,160 @@
+// Transposed convolutions without scattering: outputs that meet the same taps (those a stride apart) are rows of one product for each of
+// these taps; the sums are carried on in the output.
+
+#include "mote/ops/conv_transpose/conv_transpose.h"
+#include "mote/kernels/common/geometry.h"
+#include "mote/kernels/common/plane.h"
+#include "mote/kernels/common/zeros.h"
+#include "mote/kernels/gemm/product.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+namespace {
+
+using ops::conv_transpose::Attrs;
+
+// What is done to a tap's sums: bias and residual with the first one, the activation with the last one.
+struct Finishes {
+  Finish only, first, middle, last;
+  Finishes(const float* bias, const float* scales, const Attrs& a)
+      : only(bias, scales, 1, a.activation, a.act_a, a.act_b),
+        first(bias, scales, 1, 0, 0, 0),
+        middle(nullptr, scales, 1, 0, 0, 0),
+        last(nullptr, scales, 1, a.activation, a.act_a, a.act_b) {}
+  const Finish& of(int32_t tap, int32_t taps) const { return taps < 2 ? only : tap == 0 ? first : tap + 1 < taps ? middle : last; }
+};
+
+class Transposed {
+ public:
+  Transposed(const OpContext& c, int32_t group)
+      : a_(c.attrs<Attrs>()), w_(c.input(1)), g_(a_, &w_.desc->dims[1], w_.rank() - 2), x_(c.input(0)), y_(c.output(0)) {
+    channels_ = w_.dim(w_.rank() - 1);
+    outputs_ = w_.dim(0) / a_.groups;
+    const int32_t first = group * outputs_;
+    k_ = int64_t{g_.kernel_h} * g_.kernel_w * channels_;
+    weights_ = w_.as<const float>() + first * k_;
+    x_.data += int64_t{group} * channels_ * 4;
+    y_.data += int64_t{first} * 4;
+    if (c.has_input(3)) {
+      residual_ = Plane(c.input(3));
+      residual_.data += int64_t{first} * 4;
+      has_residual_ = true;
+    }
+  }
+
+  // Outputs of one row whose columns are `phase` modulo the stride.
+  void run(int32_t n, int32_t oy, int32_t phase, const Finishes& finishes) const {
+    Taps taps(*this, oy, phase);
+    const int32_t columns = (y_.w - phase + g_.stride_w - 1) / g_.stride_w;
+    const RowTiles tiles(columns);
+    for (int32_t i = 0; i < tiles.count; ++i)
+      tile(n, oy, phase + tiles.begin(i) * g_.stride_w, tiles.begin(i + 1) - tiles.begin(i), taps, finishes);
+  }
+  int32_t stride_w() const { return g_.stride_w; }
+  static constexpr int32_t kMaxTaps = 64;
+
+ private:
+  // Taps under an output position and the input positions they come from: row, and column for the output column `phase`.
+  struct Taps {
+    int32_t count = 0, index[kMaxTaps], row[kMaxTaps], column[kMaxTaps];
+    Taps(const Transposed& t, int32_t oy, int32_t phase) {
+      const Geometry& g = t.g_;
+      for (int32_t a = 0; a < g.kernel_h; ++a) {
+        const int32_t from_y = oy + g.pad_h - a * g.dilation_h;
+        if (from_y < 0 || from_y % g.stride_h != 0 || from_y / g.stride_h >= t.x_.h) continue;
+        for (int32_t b = 0; b < g.kernel_w; ++b) {
+          const int32_t from_x = phase + g.pad_w - b * g.dilation_w;
+          if (from_x % g.stride_w != 0) continue;
+          index[count] = a * g.kernel_w + b;
+          row[count] = from_y / g.stride_h;
+          column[count++] = from_x / g.stride_w;
+        }
+      }
+    }
+  };
+
+  void tile(int32_t n, int32_t oy, int32_t ox, int32_t count, const Taps& taps, const Finishes& finishes) const {
+    const float* left[kTileRows];
+    float *out[kTileRows], *to[kTileRows];
+    const float *residual[kTileRows], *before[kTileRows];
+    for (int32_t i = 0; i < count; ++i) {
+      out[i] = reinterpret_cast<float*>(y_.at(n, oy, ox + i * g_.stride_w));
+      if (has_residual_) residual[i] = reinterpret_cast<const float*>(residual_.at(n, oy, ox + i * g_.stride_w));
+    }
+    Tile t;
+    t.rows = left;
+    t.runs = 1;
+    t.panel_stride = k_ * kPanel;
+    t.out = to;
+    // Where no tap is, the sums are empty.
+    for (int32_t tap = 0; tap == 0 || tap < taps.count; ++tap) {
+      t.run_length = taps.count > 0 ? channels_ : 0;
+      const int32_t shift = ox / g_.stride_w;
+      for (int32_t i = 0; taps.count > 0 && i < count; ++i) {
+        const int32_t column = taps.column[tap] + shift + i;
+        const bool inside = column >= 0 && column < x_.w;
+        left[i] = inside ? reinterpret_cast<const float*>(x_.at(n, taps.row[tap], column)) : kZeros;
+      }
+      const int64_t at = taps.count > 0 ? int64_t{taps.index[tap]} * channels_ * kPanel : 0;
+      const bool add = tap > 0 || has_residual_;
+      t.residual = add ? before : nullptr;
+      for (int32_t first = 0; first < outputs_; first += kTilePanels * kPanel) {
+        t.first = first;
+        t.count = outputs_ - first < kTilePanels * kPanel ? outputs_ - first : kTilePanels * kPanel;
+        t.panel = weights_ + first * k_ + at;
+        for (int32_t i = 0; i < count; ++i) {
+          to[i] = out[i] + first;
+          if (add) before[i] = tap > 0 ? to[i] : residual[i] + first;
+        }
+        (t.count > kPanel ? tile_of<kTilePanels>(count) : tile_of<1>(count))(t, finishes.of(tap, taps.count));
+      }
+    }
+    for (int32_t i = 0; i < count; ++i) finishes.last.activate_after(out[i], outputs_);
+  }
+
+  const Attrs& a_;
+  const Tensor& w_;
+  Geometry g_;
+  Plane x_, y_, residual_;
+  bool has_residual_ = false;
+  int32_t channels_, outputs_;
+  int64_t k_;
+  const float* weights_;
+};
+
+Status run_conv_transpose(const OpContext& c) noexcept {
+  const Attrs& a = c.attrs<Attrs>();
+  const Tensor& w = c.input(1);
+  const Plane y(c.output(0));
+  const RowRange range(c, y, w.rank() == 3);
+  const int32_t lines = range.end - range.begin, outputs = w.dim(0) / a.groups;
+  if (y.n * lines <= 0 || y.w <= 0) return Status::kOk;
+  const double work = static_cast<double>(y.n) * lines * y.w * w.count() / a.groups;
+  const bool threads = useful_threads(c.threads, work) > 1;
+  for (int32_t group = 0; group < a.groups; ++group) {
+    const Transposed t(c, group);
+    const auto of_group = [&](int i) { return c.has_input(i) ? c.input(i).as<const float>() + int64_t{group} * outputs : nullptr; };
+    const Finishes finishes(of_group(2), of_group(4), a);
+    parallel_for(threads ? c.threads : nullptr, static_cast<uint32_t>(y.n * lines), [&](uint32_t i) {
+      const int32_t n = static_cast<int32_t>(i) / lines, oy = range.begin + static_cast<int32_t>(i) % lines;
+      for (int32_t phase = 0; phase < t.stride_w() && phase < y.w; ++phase) t.run(n, oy, phase, finishes);
+    });
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+KernelFn select_conv_transpose(const OpContext& c) noexcept {
+  const Attrs& a = c.attrs<Attrs>();
+  const Tensor &x = c.input(0), &w = c.input(1);
+  if (x.dtype() != DType::f32 || w.dtype() != DType::f32 || w.desc->layout != Layout::kPanel16 || w.rank() > 4) return nullptr;
+  const bool ring = x.desc->ring_rows != 0 || c.output(0).desc->ring_rows != 0 || (c.has_input(3) && c.input(3).desc->ring_rows != 0);
+  if (w.rank() == 3 && (!c.rows.all() || ring)) return nullptr;
+  const int32_t channels = w.dim(w.rank() - 1);
+  const int64_t taps = int64_t{w.dim(1)} * (w.rank() == 4 ? w.dim(2) : 1);
+  if (taps > Transposed::kMaxTaps || channels == 0 || channels > kZeroCount) return nullptr;
+  if (a.groups > 1 && w.dim(0) / a.groups % kPanel != 0) return nullptr;
+  return &run_conv_transpose;
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

@@ -1,0 +1,67 @@
+#include "mote/kernels/testing/differential.h"
+#include "mote/ops/conv_transpose/conv_transpose.h"
+#include "mote/ops/matmul/matmul.h"
+
+namespace mote::kerneltest {
+namespace {
+
+TEST(ProductKernels, MatmulOfTwoPlainMatrices) {
+  many(120, [](Draw& d) {
+    const int32_t m = d.size(), n = d.size(), k = d.one_in(6) ? d.in(250, 700) : d.in(1, 90);
+    ops::matmul::Attrs a;
+    a.transpose_b = static_cast<uint32_t>(d.in(0, 1));
+    if (d.one_in(3)) a.alpha = 0.25f;
+    const int kinds[] = {0, 2, 5, 9};
+    a.activation = static_cast<uint32_t>(kinds[d.in(0, 3)]);
+    Shape left = {m, k}, right = a.transpose_b != 0 ? Shape{n, k} : Shape{k, n}, out = {m, n};
+    if (d.one_in(2)) {
+      const int32_t batch = d.in(1, 3);
+      left.insert(left.begin(), d.one_in(4) ? 1 : batch);
+      if (d.one_in(2)) right.insert(right.begin(), batch);
+      out.insert(out.begin(), left.size() == 3 && (left[0] == batch || right.size() == 3) ? batch : 1);
+    }
+    const Array bias = d.one_in(2) ? d.f32({n}) : Array::none(), residual = d.one_in(2) ? d.f32(out) : Array::none();
+    expect_close(OpId::matmul, a, {d.f32(left, -1, 1), d.f32(right, -1, 1), bias, residual}, 2e-5);
+  });
+  Draw d(1);
+  expect_close(OpId::matmul, ops::matmul::Attrs{}, {d.f32({2, 130, 300}, -1, 1), d.f32({2, 300, 70}, -1, 1)}, 5e-5);
+}
+
+TEST(ProductKernels, TransposedConvolutions) {
+  many(120, [](Draw& d) {
+    const int spatial = d.in(1, 2);
+    ops::conv_transpose::Attrs a;
+    Shape x = {d.in(1, 2)}, w = {d.in(1, 50)};
+    for (int i = 0; i < spatial; ++i) {
+      a.strides[i] = d.in(1, 3);
+      a.dilations[i] = d.one_in(3) ? 2 : 1;
+      a.pads_begin[i] = d.in(0, 2);
+      a.pads_end[i] = d.in(0, 2);
+      a.output_padding[i] = d.in(0, a.strides[i] - 1);
+      x.push_back(d.in(3, 9));
+      w.push_back(d.in(1, 4));
+    }
+    if (d.one_in(5)) {
+      a.groups = 2;
+      w[0] = 32 * d.in(1, 2);
+    }
+    const int32_t channels = d.in(1, 40);
+    x.push_back(channels * a.groups);
+    w.push_back(channels);
+    a.activation = d.one_in(2) ? 2 : 0;
+    const Array weights = d.f32(w, -1, 1).packed(Layout::kPanel16), bias = d.one_in(2) ? d.f32({w[0]}) : Array::none();
+    std::vector<Array> inputs = {d.f32(x, -1, 1), weights, bias};
+    if (d.one_in(3)) {
+      optest::fast_kernels = nullptr;
+      const RunResult shape = optest::run(OpId::conv_transpose, a, inputs);
+      if (!shape.ok()) return;  // padding may leave no output
+      inputs.push_back(d.f32(shape.outputs[0].shape()));
+    } else if (!optest::run(OpId::conv_transpose, a, inputs).ok()) {
+      return;
+    }
+    expect_close(OpId::conv_transpose, a, inputs, 1e-5);
+  });
+}
+
+}  // namespace
+}  // namespace mote::kerneltest
