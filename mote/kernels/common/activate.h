@@ -9,7 +9,7 @@ namespace mote::kernels::MOTE_ISA_NAME {
 
 using ops::Activation;
 
-MOTE_INLINE VF clamp(VF x, VF lo, VF hi) { return hn::Min(hi, hn::Max(lo, x)); }  // in this order NaN stays NaN
+MOTE_INLINE VF clamp(VF x, VF lo, VF hi) { return smaller(hi, larger(lo, x)); }  // in this order NaN stays NaN
 
 // Kind is a constant where it is called in a loop.
 template <Activation Kind>
@@ -20,7 +20,7 @@ MOTE_INLINE VF activate(VF x, VF a, VF b) {
   switch (Kind) {
     case Activation::kNone: return x;
     case Activation::kClamp: return clamp(x, a, b);
-    case Activation::kRelu: return hn::Max(zero, x);
+    case Activation::kRelu: return larger(zero, x);
     case Activation::kRelu6: return clamp(x, zero, hn::Set(d, 6.0f));
     case Activation::kLeaky: return below_zero(hn::Mul(a, x));
     case Activation::kSigmoid: return sigmoid(x);

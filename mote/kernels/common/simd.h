@@ -40,6 +40,15 @@ MOTE_INLINE VF load(const float* p) { return hn::LoadU(F32(), p); }
 MOTE_INLINE void store(VF v, float* p) { hn::StoreU(v, F32(), p); }
 MOTE_INLINE VF broadcast(float v) { return hn::Set(F32(), v); }
 
+// The larger, the smaller of two; NaN where b is NaN.
+#if HWY_ARCH_ARM
+MOTE_INLINE VF larger(VF a, VF b) { return VF(vmaxq_f32(a.raw, b.raw)); }
+MOTE_INLINE VF smaller(VF a, VF b) { return VF(vminq_f32(a.raw, b.raw)); }
+#else
+MOTE_INLINE VF larger(VF a, VF b) { return hn::Max(a, b); }
+MOTE_INLINE VF smaller(VF a, VF b) { return hn::Min(a, b); }
+#endif
+
 // sum += a * b, in sum's own register: left to itself, GCC moves sums about.
 #if HWY_ARCH_X86 && defined(__GNUC__)
 MOTE_INLINE void add_product(VF& sum, VF a, VF b) {

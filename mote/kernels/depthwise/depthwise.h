@@ -5,7 +5,10 @@
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
-// The kernel of a convolution whose groups have one input channel each, f32 with weights in panels; null: there is none.
+// The kernel of a convolution whose groups have one input channel and one output each, f32 with weights in panels.
 KernelFn select_depthwise(const OpContext& c) noexcept;
+
+// The kernel for any number of channels and outputs in a group.
+KernelFn select_grouped(const OpContext& c) noexcept;
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

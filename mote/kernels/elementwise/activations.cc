@@ -94,7 +94,7 @@ struct Softplus {
 struct Mish {
   explicit Mish(const OpContext&) {}
   VF operator()(VF x) const {
-    const VF two = broadcast(2.0f), e = exp(hn::Min(broadcast(20.0f), x)), n = hn::Mul(e, hn::Add(e, two));
+    const VF two = broadcast(2.0f), e = exp(smaller(broadcast(20.0f), x)), n = hn::Mul(e, hn::Add(e, two));
     return hn::Mul(x, hn::Div(n, hn::Add(n, two)));
   }
 };

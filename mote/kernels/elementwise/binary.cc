@@ -51,8 +51,8 @@ MOTE_FUNCTION(Div, hn::Div(a, b));
 MOTE_FUNCTION(SquaredDifference, hn::Mul(hn::Sub(a, b), hn::Sub(a, b)));
 MOTE_FUNCTION(Prelu, hn::IfThenElse(hn::Lt(a, hn::Zero(F32())), hn::Mul(a, b), a));
 // NaN if either is: the vector instructions give b when one of the two is NaN.
-MOTE_FUNCTION(Maximum, hn::IfThenElse(hn::Eq(a, a), hn::Max(a, b), a));
-MOTE_FUNCTION(Minimum, hn::IfThenElse(hn::Eq(a, a), hn::Min(a, b), a));
+MOTE_FUNCTION(Maximum, hn::IfThenElse(hn::Eq(a, a), larger(a, b), a));
+MOTE_FUNCTION(Minimum, hn::IfThenElse(hn::Eq(a, a), smaller(a, b), a));
 #undef MOTE_FUNCTION
 
 struct AddInt {

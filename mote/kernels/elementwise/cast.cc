@@ -73,6 +73,21 @@ struct ByteToFloat : Convert<B, float> {
   }
 };
 
+// Every byte but 0 is 1.
+struct BoolToFloat : Convert<Bool, float> {
+  static void row(const OpContext& c, const void* x, void* y, int32_t n) {
+    const uint8_t* in = static_cast<const uint8_t*>(x);
+    float* out = static_cast<float*>(y);
+    const hn::Rebind<uint8_t, F32> bytes;
+    int32_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) {
+      const auto byte = hn::Min(hn::LoadU(bytes, in + i), hn::Set(bytes, uint8_t{1}));
+      store(hn::ConvertTo(F32(), hn::PromoteTo(S32(), byte)), out + i);
+    }
+    Convert::row(c, in + i, out + i, n - i);
+  }
+};
+
 using Half = hn::Rebind<hwy::float16_t, F32>;
 
 // The last vector goes through a buffer.
@@ -127,7 +142,7 @@ KernelFn select_cast(const OpContext& c) noexcept {
     case DType::u8: return to == DType::f32 ? pick_unary<ByteToFloat<uint8_t>>(c) : from<uint8_t>(c);
     case DType::s32: return to == DType::f32 ? pick_unary<IntToFloat>(c) : from<int32_t>(c);
     case DType::s64: return from<int64_t>(c);
-    case DType::boolean: return from<Bool>(c);
+    case DType::boolean: return to == DType::f32 ? pick_unary<BoolToFloat>(c) : from<Bool>(c);
     default: return nullptr;
   }
 }

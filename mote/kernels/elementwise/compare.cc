@@ -11,7 +11,9 @@ namespace {
 using S32 = hn::RebindToSigned<F32>;
 using Bytes = hn::Rebind<uint8_t, F32>;
 
+// kInts: Highway has the comparison for vectors of integers too.
 struct Equal {
+  static constexpr bool kInts = true;
   template <class V>
   auto operator()(V a, V b) const {
     return hn::Eq(a, b);
@@ -22,6 +24,7 @@ struct Equal {
   }
 };
 struct NotEqual {
+  static constexpr bool kInts = true;
   template <class V>
   auto operator()(V a, V b) const {
     return hn::Not(hn::Eq(a, b));  // NaN is not equal to itself
@@ -32,6 +35,7 @@ struct NotEqual {
   }
 };
 struct Less {
+  static constexpr bool kInts = true;
   template <class V>
   auto operator()(V a, V b) const {
     return hn::Lt(a, b);
@@ -42,6 +46,7 @@ struct Less {
   }
 };
 struct LessEqual {
+  static constexpr bool kInts = false;
   template <class V>
   auto operator()(V a, V b) const {
     return hn::Le(a, b);
@@ -54,6 +59,7 @@ struct LessEqual {
 // a > b is b < a.
 template <class F>
 struct Turned {
+  static constexpr bool kInts = F::kInts;
   template <class V>
   auto operator()(V a, V b) const {
     return F()(b, a);
@@ -71,8 +77,8 @@ struct Compare {
     const T *left = static_cast<const T*>(a), *right = static_cast<const T*>(b);
     uint8_t* out = static_cast<uint8_t*>(y);
     int32_t i = 0;
-    if constexpr (std::is_same_v<T, float>) {
-      const F32 d;
+    if constexpr (std::is_same_v<T, float> || (std::is_same_v<T, int32_t> && F::kInts)) {
+      const hn::Rebind<T, F32> d;
       const S32 di;
       const auto side = [&](const T* p, int step) { return step == 0 ? hn::Set(d, *p) : hn::LoadU(d, p); };
       for (; i + kLanes <= n; i += kLanes) {

@@ -54,7 +54,12 @@ template <class F, int Cost = kCheap>
 struct UnaryF32 {
   static constexpr int kCost = Cost;
   static void row(const OpContext& c, const void* x, void* y, int32_t n) {
-    map_row(static_cast<const float*>(x), static_cast<float*>(y), n, F(c));
+    const F f(c);
+    const auto value = [&](VF v) {
+      if constexpr (Cost == kCheap) return f(v);
+      else return hn::IfThenElse(hn::Eq(v, v), f(v), v);  // NaN keeps its bits, whichever way it would go through f
+    };
+    map_row(static_cast<const float*>(x), static_cast<float*>(y), n, value);
   }
 };
 template <class F, int Cost = kCheap>

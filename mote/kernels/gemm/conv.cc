@@ -105,10 +105,11 @@ KernelFn select_conv(const OpContext& c) noexcept {
   const auto ring = [&](const Tensor& t) { return t.desc->ring_rows != 0; };
   if (flat && (!c.rows.all() || ring(x) || ring(c.output(0)) || (c.has_input(3) && ring(c.input(3))))) return nullptr;
   const int32_t channels = w.dim(w.rank() - 1);
-  if (a.groups > 1 && channels == 1) return select_depthwise(c);
+  if (channels == 0 || w.dim(0) == 0) return nullptr;
+  if (a.groups > 1 && channels == 1 && w.dim(0) == a.groups) return select_depthwise(c);
+  if (a.groups > 1 && w.dim(0) / a.groups % kPanel != 0) return select_grouped(c);
   const Geometry g(a, &w.desc->dims[1], w.rank() - 2);
-  if (a.groups > 1 && w.dim(0) / a.groups % kPanel != 0) return nullptr;
-  if (channels > kZeroCount || int64_t{g.kernel_h} * g.kernel_w > kMaxTileRuns || channels == 0) return nullptr;
+  if (channels > kZeroCount || int64_t{g.kernel_h} * g.kernel_w > kMaxTileRuns) return nullptr;
   return &run_conv;
 }
 

@@ -1,0 +1,289 @@
+// Quantized convolutions of one channel each: 16 channels at a time, the taps of a column of the window four by four. A column that
+// was brought together serves every output it lies under.
+
+#include "mote/kernels/int8/depthwise.h"
+
+#include "mote/kernels/common/geometry.h"
+#include "mote/kernels/common/parallel.h"
+#include "mote/kernels/common/plane.h"
+#include "mote/kernels/int8/bytes.h"
+#include "mote/kernels/int8/dot.h"
+#include "mote/kernels/int8/stage.h"
+#include "mote/ops/q_conv/q_conv.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+namespace {
+
+using ops::q_conv::Attrs;
+using ops::q_conv::kResidual;
+
+constexpr int kVectors = kPanel / kVectorOutputs;  // registers for 16 channels
+constexpr int kStrip = 8 / kVectors;               // outputs whose sums are in registers together
+constexpr int kMaxSlots = 64;                      // fours of taps, for 16 channels
+constexpr int kMaxBlocks = 4;                      // sixteens of channels that are prepared together
+constexpr int kMaxRun = 32;                        // outputs that go to the stage together
+constexpr int kMaxHeight = 64;
+
+struct Problem {
+  const OpContext& c;
+  const Attrs& a;
+  Geometry g;
+  Plane x, y, residual;
+  bool add;
+  const Stage& stage;
+  const int8_t* weights;
+  int32_t channels, fours;  // fours of taps in a column
+  bool is_signed;
+
+  int32_t slots() const { return g.kernel_w * fours; }
+  // Sixteens of channels; the last one begins early where there are not enough channels for it.
+  int32_t blocks() const { return (channels + kPanel - 1) / kPanel; }
+  int32_t first_channel(int32_t block) const {
+    const int32_t first = block * kPanel;
+    return first + kPanel > channels && channels >= kPanel ? channels - kPanel : first;
+  }
+};
+
+// Weights and columns of some blocks.
+struct Prepared {
+  alignas(64) uint8_t main[kMaxSlots * kColumnBytes], rest[kMaxSlots * kColumnBytes];
+  Columns columns;  // of block i from 16 * i on
+  int32_t first_block, blocks;
+  bool has_rest;
+};
+
+void prepare_block(const Problem& p, int32_t block, int32_t at, Prepared* out) {
+  const int32_t first = p.first_channel(block), taps = p.g.kernel_h * p.g.kernel_w, groups = (taps + 3) / 4;
+  int32_t* sums = out->columns.weight + at * kPanel;
+  for (int i = 0; i < kPanel; ++i) sums[i] = 0;
+  for (int32_t slot = 0; slot < p.slots(); ++slot) {
+    const int32_t kx = slot / p.fours, ky = slot % p.fours * 4;
+    alignas(64) int16_t v[kPanel * 4] = {};
+    for (int t = 0; t < 4 && ky + t < p.g.kernel_h; ++t) {
+      const int32_t k = (ky + t) * p.g.kernel_w + kx;
+      for (int i = 0; i < kPanel && first + i < p.channels; ++i) {
+        const int32_t n = first + i, w = p.weights[(n / kPanel * groups + k / 4) * (kPanel * 4) + n % kPanel * 4 + k % 4] - p.a.weight_zero;
+        v[i * 4 + t] = static_cast<int16_t>(w);
+        sums[i] += w;
+      }
+    }
+    const int32_t place = (at * p.slots() + slot) * kColumnBytes;
+    if (pack_column(v, out->main + place, out->rest + place)) out->has_rest = true;
+  }
+}
+
+void prepare(const Problem& p, int32_t batch, Prepared* out) {
+  out->has_rest = false;
+  for (int32_t i = 0; i < out->blocks; ++i) {
+    const int32_t first = p.first_channel(out->first_block + i);
+    prepare_block(p, out->first_block + i, i, out);
+    Columns one;
+    p.stage.describe(first, p.channels - first < kPanel ? p.channels - first : kPanel, &one);
+    out->columns.simple = (i == 0 || out->columns.simple) && one.simple;
+    for (int k = 0; k < kPanel; ++k) {
+      const int32_t to = i * kPanel + k;
+      out->columns.base[to] = one.base[k];
+      out->columns.multiplier[to] = one.multiplier[k];
+      out->columns.left[to] = one.left[k];
+      out->columns.right[to] = one.right[k];
+      out->columns.real[to] = one.real[k];
+    }
+  }
+  const int32_t zero = p.stage.x_zero(batch), excess = zero - LeftForm(p.is_signed, zero).offset();
+  for (int32_t i = 0; i < out->blocks * kPanel; ++i)
+    out->columns.base[i] = wrapping_sub(out->columns.base[i], wrapping_mul(excess, out->columns.weight[i]));
+}
+
+// Four rows of the input, at the first channel of a block; rows outside of it repeat `zeros`.
+struct FourRows {
+  const uint8_t* at[4];
+  int64_t step[4];
+};
+
+template <bool Whole>
+MOTE_INLINE __m128i load_channels(const uint8_t* p, int32_t channels) {
+  if constexpr (Whole) return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  alignas(16) uint8_t some[kPanel + 64];
+  if (channels == 8) return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+  copy_bytes(some, p, channels);
+  return _mm_load_si128(reinterpret_cast<const __m128i*>(some));
+}
+
+// What a strip of outputs is computed from.
+struct Strip {
+  const FourRows* rows;  // [fours]
+  int32_t fours;
+  const uint8_t* zeros;
+  int32_t x, width, count, channels;  // input position of the first output's first tap, width of the input, outputs, channels
+  int32_t stride, dilation, kernel_w;
+  const uint8_t *main, *rest;  // rest: or null
+};
+
+template <bool Whole>
+MOTE_INLINE void load_column(const Strip& s, const LeftForm& form, int32_t four, int32_t x, Register* out) {
+  const FourRows& r = s.rows[four];
+  __m128i taps[4];
+  if (static_cast<uint32_t>(x) < static_cast<uint32_t>(s.width)) {
+    unroll<4>([&](auto t) { taps[t] = load_channels<Whole>(r.at[t] + x * r.step[t], s.channels); });
+  } else {
+    taps[0] = taps[1] = taps[2] = taps[3] = _mm_load_si128(reinterpret_cast<const __m128i*>(s.zeros));
+  }
+  form.columns(taps[0], taps[1], taps[2], taps[3], out);
+}
+
+template <bool Rest>
+MOTE_INLINE void add_column(const Strip& s, int32_t slot, const Register* column, Register* sums) {
+  unroll<kVectors>([&](auto v) {
+    constexpr int kBytes = static_cast<int>(sizeof(Register));
+    sums[v] = dot(sums[v], column[v], load_register(s.main + slot * kColumnBytes + v * kBytes));
+    if constexpr (Rest) sums[v] = dot(sums[v], column[v], load_register(s.rest + slot * kColumnBytes + v * kBytes));
+  });
+}
+
+// kStrip outputs of a window of KW columns, S apart.
+template <int KW, int S, bool Whole, bool Rest>
+void strip_of(const Strip& s, const LeftForm& form, int32_t* out) {
+  Register sums[kStrip][kVectors];
+  unroll<kStrip>([&](auto o) { unroll<kVectors>([&](auto v) { sums[o][v] = zero_register(); }); });
+  for (int32_t four = 0; four < s.fours; ++four) {
+    unroll<(kStrip - 1) * S + KW>([&](auto j) {
+      Register column[kVectors];
+      load_column<Whole>(s, form, four, s.x + j, column);
+      unroll<kStrip>([&](auto o) {
+        constexpr int kTap = j - o * S;
+        if constexpr (kTap >= 0 && kTap < KW) add_column<Rest>(s, kTap * s.fours + four, column, sums[o]);
+      });
+    });
+  }
+  unroll<kStrip>([&](auto o) { store_sums<kVectors>(sums[o], out + o * kPanel); });
+}
+
+// Any window, output by output.
+template <bool Whole, bool Rest>
+void strip_of_any(const Strip& s, const LeftForm& form, int32_t* out) {
+  for (int32_t o = 0; o < s.count; ++o) {
+    Register sums[kVectors];
+    unroll<kVectors>([&](auto v) { sums[v] = zero_register(); });
+    for (int32_t kx = 0; kx < s.kernel_w; ++kx) {
+      for (int32_t four = 0; four < s.fours; ++four) {
+        Register column[kVectors];
+        load_column<Whole>(s, form, four, s.x + o * s.stride + kx * s.dilation, column);
+        add_column<Rest>(s, kx * s.fours + four, column, sums);
+      }
+    }
+    store_sums<kVectors>(sums, out + o * kPanel);
+  }
+}
+
+template <bool Whole, bool Rest>
+MOTE_INLINE void strip(const Strip& s, const LeftForm& form, int32_t* out) {
+  const bool full = s.count == kStrip && s.dilation == 1;
+  if (full && s.kernel_w == 3 && s.stride == 1) return strip_of<3, 1, Whole, Rest>(s, form, out);
+  if (full && s.kernel_w == 3 && s.stride == 2) return strip_of<3, 2, Whole, Rest>(s, form, out);
+  if (full && s.kernel_w == 5 && s.stride == 1) return strip_of<5, 1, Whole, Rest>(s, form, out);
+  if (full && s.kernel_w == 5 && s.stride == 2) return strip_of<5, 2, Whole, Rest>(s, form, out);
+  return strip_of_any<Whole, Rest>(s, form, out);
+}
+
+// One row of outputs for one block.
+void run_row(const Problem& p, const Prepared& w, int32_t block, int32_t n, int32_t y, const uint8_t* zeros) {
+  const int32_t first = p.first_channel(w.first_block + block), some = p.channels - first, channels = some < kPanel ? some : kPanel;
+  const int32_t width = static_cast<int32_t>(dtype_bytes(p.stage.type())), iy = y * p.g.stride_h - p.g.pad_h;
+  FourRows rows[kMaxHeight / 4];
+  for (int32_t ky = 0; ky < p.fours * 4; ++ky) {
+    const int32_t line = iy + ky * p.g.dilation_h;
+    const bool in = ky < p.g.kernel_h && static_cast<uint32_t>(line) < static_cast<uint32_t>(p.x.h);
+    rows[ky / 4].at[ky % 4] = in ? p.x.at(n, line, 0) + first : zeros;
+    rows[ky / 4].step[ky % 4] = in ? p.x.column : 0;
+  }
+  const LeftForm form(p.is_signed, p.stage.x_zero(n));
+  const int32_t place = block * p.slots() * kColumnBytes;
+  Strip s{rows, p.fours, zeros, 0, p.x.w, 0, channels, p.g.stride_w, p.g.dilation_w, p.g.kernel_w, w.main + place, w.rest + place};
+  alignas(64) int32_t sums[kMaxRun * kPanel];
+  uint8_t* out[kMaxRun];
+  const uint8_t* residual[kMaxRun];
+  RowTerms terms[kMaxRun];
+  for (int32_t x = 0; x < p.y.w; x += kMaxRun) {
+    const int32_t count = p.y.w - x < kMaxRun ? p.y.w - x : kMaxRun;
+    for (int32_t at = 0; at < count; at += kStrip) {
+      s.x = (x + at) * p.g.stride_w - p.g.pad_w;
+      s.count = count - at < kStrip ? count - at : kStrip;
+      int32_t* to = sums + at * kPanel;
+      if (channels == kPanel) w.has_rest ? strip<true, true>(s, form, to) : strip<true, false>(s, form, to);
+      else w.has_rest ? strip<false, true>(s, form, to) : strip<false, false>(s, form, to);
+    }
+    for (int32_t i = 0; i < count; ++i) {
+      out[i] = p.y.at(n, y, x + i) + first * width;
+      if (p.add) residual[i] = p.residual.at(n, y, x + i) + first * width;
+      terms[i] = {0, 0, p.stage.x_scale(n)};
+    }
+    p.stage.store(w.columns, {sums, kPanel, count, block * kPanel, channels, out, p.add ? residual : nullptr, terms, false});
+  }
+}
+
+void run_blocks(const Problem& p, int32_t first_block, int32_t blocks, RowRange rows) {
+  Prepared w;
+  w.first_block = first_block;
+  w.blocks = blocks;
+  alignas(16) uint8_t zeros[64];
+  for (int32_t n = 0; n < p.y.n; ++n) {
+    if (n == 0 || p.stage.x_zero_varies()) prepare(p, n, &w);
+    fill_bytes(zeros, static_cast<uint8_t>(p.stage.x_zero(n)), kPanel);
+    for (int32_t y = rows.begin; y < rows.end; ++y)
+      for (int32_t block = 0; block < blocks; ++block) run_row(p, w, block, n, y, zeros);
+  }
+}
+
+Status run(const OpContext& c) noexcept {
+  const Attrs& a = c.attrs<Attrs>();
+  const Tensor& w = c.input(1);
+  const int spatial = w.rank() - 2;
+  const bool add = c.has_input(kResidual);
+  ops::QuantBinaryAttrs sum;
+  if (add) sum = ops::q_conv::sum_attrs(a);
+  const Stage stage(c, a, &sum);
+  const Geometry g(a, w.desc->dims + 1, spatial);
+  const Problem p{c,
+                  a,
+                  g,
+                  Plane(c.input(0)),
+                  Plane(c.output(0)),
+                  add ? Plane(c.input(kResidual)) : Plane(),
+                  add,
+                  stage,
+                  w.as<const int8_t>(),
+                  w.dim(0),
+                  (g.kernel_h + 3) / 4,
+                  c.input(0).dtype() == DType::s8};
+  const RowRange rows(c, p.y, spatial == 1);
+  const int32_t fit = kMaxSlots / p.slots(), together = fit < kMaxBlocks ? fit : kMaxBlocks, parts = (p.blocks() + together - 1) / together;
+  const double work = static_cast<double>(p.y.n) * (rows.end - rows.begin) * p.y.w * p.channels * g.kernel_h * g.kernel_w;
+  const uint32_t helpers = useful_threads(c.threads, work / 2);
+  const int32_t height = rows.end - rows.begin;
+  const uint32_t wanted = helpers < 2 ? 1 : (helpers * 4 + static_cast<uint32_t>(parts) - 1) / static_cast<uint32_t>(parts);
+  const uint32_t cuts = wanted < static_cast<uint32_t>(height > 0 ? height : 1) ? wanted : static_cast<uint32_t>(height > 0 ? height : 1);
+  parallel_for(helpers < 2 ? nullptr : c.threads, static_cast<uint32_t>(parts) * cuts, [&](uint32_t i) {
+    const int32_t first = static_cast<int32_t>(i / cuts) * together, left = p.blocks() - first;
+    const Range lines = part_of(height, i % cuts, cuts);
+    RowRange own = rows;
+    own.begin = rows.begin + lines.first;
+    own.end = own.begin + lines.size;
+    run_blocks(p, first, left < together ? left : together, own);
+  });
+  return Status::kOk;
+}
+
+}  // namespace
+
+KernelFn select_q_depthwise(const OpContext& c) noexcept {
+  const Attrs& a = c.attrs<Attrs>();
+  const Tensor& w = c.input(1);
+  const Geometry g(a, w.desc->dims + 1, w.rank() - 2);
+  const int64_t slots = int64_t{g.kernel_w} * ((g.kernel_h + 3) / 4);
+  // A zero point of -128 would need 9 bits for what is left of a weight.
+  if (w.dim(0) != a.groups || slots > kMaxSlots || g.kernel_h > kMaxHeight || c.has_input(ops::kStageWZero) || a.weight_zero == -128)
+    return nullptr;
+  return &run;
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

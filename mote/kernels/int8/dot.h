@@ -1,0 +1,19 @@
+#pragma once
+
+// Products of 8-bit weights in panels with the left side, four at a time, for the instruction set at hand. Everything is exact: sums are
+// those of 32-bit integers that wrap. A header of this kind gives:
+//   Left                     element of the packed left side: u8 where the processor multiplies u8 by s8, else s16
+//   kVectorOutputs           outputs of one vector of weights (4 weights each)
+//   kTileVectors, kTileRows  sums that fit the registers
+//   load_weights(w)          a vector of a panel, as a register
+//   pack_column(taps, ..)    weights of depthwise convolutions
+//   broadcast(left)          four elements of a row of the left side, for every output
+//   dot(sums, x, w)          sums + products
+//   store_sums<N>(sums, v)   the outputs of N registers of sums, in order
+//   LeftForm                 how 8-bit values become elements of the left side
+
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
+#include "mote/kernels/int8/dot_vnni.h"
+#else
+#include "mote/kernels/int8/dot_madd.h"
+#endif

@@ -1,0 +1,120 @@
+#pragma once
+
+// vpdpbusd: u8 by s8, four products added to a sum. Signed values go in with 128 added.
+
+#include <immintrin.h>
+
+#include "mote/kernels/int8/interleave.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+
+using Left = uint8_t;
+
+#if defined(__AVX512VNNI__)
+using Register = __m512i;
+inline constexpr int kVectorOutputs = 16, kTileVectors = 2, kTileRows = 12;
+MOTE_INLINE Register zero_register() { return _mm512_setzero_si512(); }
+MOTE_INLINE Register load_register(const void* p) { return _mm512_loadu_si512(p); }
+MOTE_INLINE void store_register(void* p, Register v) { _mm512_storeu_si512(p, v); }
+MOTE_INLINE Register dot(Register sum, Register x, Register w) { return _mm512_dpbusd_epi32(sum, x, w); }
+MOTE_INLINE Register add(Register a, Register b) { return _mm512_add_epi32(a, b); }
+MOTE_INLINE Register broadcast(const Left* p) {
+  int32_t v;
+  __builtin_memcpy(&v, p, 4);
+  return _mm512_set1_epi32(v);
+}
+
+// Four lanes of 16 bytes transposed: dwords across the lanes, then bytes within them.
+MOTE_INLINE void join_taps(__m128i a, __m128i b, __m128i c, __m128i d, uint8_t flip, Register* out) {
+  __m512i v = _mm512_inserti32x4(_mm512_castsi128_si512(a), b, 1);
+  v = _mm512_inserti32x4(_mm512_inserti32x4(v, c, 2), d, 3);
+  v = _mm512_xor_si512(v, _mm512_set1_epi8(static_cast<char>(flip)));
+  const __m512i dwords = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m512i bytes = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+  out[0] = _mm512_shuffle_epi8(_mm512_permutexvar_epi32(dwords, v), bytes);
+}
+#else
+using Register = __m256i;
+inline constexpr int kVectorOutputs = 8, kTileVectors = 2, kTileRows = 6;
+MOTE_INLINE Register zero_register() { return _mm256_setzero_si256(); }
+MOTE_INLINE Register load_register(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
+MOTE_INLINE void store_register(void* p, Register v) { _mm256_storeu_si256(static_cast<__m256i*>(p), v); }
+MOTE_INLINE Register dot(Register sum, Register x, Register w) { return _mm256_dpbusd_avx_epi32(sum, x, w); }
+MOTE_INLINE Register add(Register a, Register b) { return _mm256_add_epi32(a, b); }
+MOTE_INLINE Register broadcast(const Left* p) {
+  int32_t v;
+  __builtin_memcpy(&v, p, 4);
+  return _mm256_set1_epi32(v);
+}
+MOTE_INLINE int32_t sum_of_lanes(Register v) {
+  const hn::CappedTag<int32_t, 8> d;
+  return hn::GetLane(hn::SumOfLanes(d, hn::Vec<decltype(d)>{v}));
+}
+MOTE_INLINE void join_taps(__m128i a, __m128i b, __m128i c, __m128i d, uint8_t flip, Register* out) {
+  __m128i taps[4];
+  interleave(a, b, c, d, taps);
+  const __m256i v = _mm256_set1_epi8(static_cast<char>(flip));
+  out[0] = _mm256_xor_si256(_mm256_set_m128i(taps[1], taps[0]), v);
+  out[1] = _mm256_xor_si256(_mm256_set_m128i(taps[3], taps[2]), v);
+}
+#endif
+
+// Weights less their zero point, 16 channels of four taps, as kColumnBytes bytes. What does not fit 8 bits goes into `rest`; false:
+// nothing.
+inline constexpr int kColumnBytes = 64;
+inline bool pack_column(const int16_t* taps, uint8_t* main, uint8_t* rest) {
+  int32_t more = 0;
+  for (int i = 0; i < 64; ++i) {
+    const int32_t v = taps[i], near = v < -128 ? -128 : v > 127 ? 127 : v;
+    main[i] = static_cast<uint8_t>(near);
+    rest[i] = static_cast<uint8_t>(v - near);
+    more |= v - near;
+  }
+  return more != 0;
+}
+
+MOTE_INLINE Register load_weights(const int8_t* w) { return load_register(w); }
+
+template <int N>
+MOTE_INLINE void store_sums(const Register* sums, int32_t* v) {
+  unroll<N>([&](auto i) { store_register(v + i * kVectorOutputs, sums[i]); });
+}
+
+// How a value x of 8 bits becomes an element of the left side: x - c, with c = `offset()`, whatever the zero point is.
+class LeftForm {
+ public:
+  LeftForm(bool is_signed, int32_t /*zero*/) : flip_(is_signed ? 0x80 : 0), offset_(is_signed ? -128 : 0) {}
+  int32_t offset() const { return offset_; }
+  // The byte that becomes 0.
+  uint8_t blank() const { return flip_; }
+
+  // 64 values; returns the sum of the elements with `Sum`.
+#if defined(__AVX512VNNI__)
+  template <bool Sum>
+  MOTE_INLINE int32_t convert(__m512i x, Left* out) const {
+    const __m512i v = _mm512_xor_si512(x, _mm512_set1_epi8(static_cast<char>(flip_)));
+    store_register(out, v);
+    return Sum ? static_cast<int32_t>(_mm512_reduce_add_epi64(_mm512_sad_epu8(v, zero_register()))) : 0;
+  }
+#else
+  template <bool Sum>
+  MOTE_INLINE int32_t convert64(const uint8_t* x, Left* out) const {
+    __m256i total = zero_register();
+    unroll<2>([&](auto i) {
+      const __m256i v = _mm256_xor_si256(load_register(x + i * 32), _mm256_set1_epi8(static_cast<char>(flip_)));
+      store_register(out + i * 32, v);
+      if (Sum) total = add(total, _mm256_sad_epu8(v, zero_register()));
+    });
+    return Sum ? sum_of_lanes(total) : 0;
+  }
+#endif
+
+  // 16 channels of four taps, for 16 / kVectorOutputs registers of taps' weights.
+  MOTE_INLINE void columns(__m128i a, __m128i b, __m128i c, __m128i d, Register* out) const { join_taps(a, b, c, d, flip_, out); }
+
+ private:
+  uint8_t flip_;
+  int32_t offset_;
+};
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

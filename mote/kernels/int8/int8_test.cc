@@ -1,0 +1,290 @@
+// Fast integer kernels against the portable ones: the same bits for shapes, attributes and operands drawn at random, on every
+// instruction set that this machine has.
+
+#include <random>
+
+#include "mote/kernels/select.h"
+#include "mote/ops/dequantize/dequantize.h"
+#include "mote/ops/dynamic_quantize/dynamic_quantize.h"
+#include "mote/ops/q_add/q_add.h"
+#include "mote/ops/q_avg_pool/q_avg_pool.h"
+#include "mote/ops/q_conv/q_conv.h"
+#include "mote/ops/q_lut/q_lut.h"
+#include "mote/ops/q_matmul/q_matmul.h"
+#include "mote/ops/q_mul/q_mul.h"
+#include "mote/ops/q_sub/q_sub.h"
+#include "mote/ops/quantize/quantize.h"
+#include "mote/ops/requantize/requantize.h"
+#include "mote/ops/testing/harness.h"
+#include "mote/platform/cpu.h"
+
+namespace mote::optest {
+namespace {
+
+using kernels::Isa;
+
+// Where kernels come from, and whether the last one asked for was there.
+kernels::SelectFn chosen = nullptr;
+bool was_fast = false;
+KernelFn select_chosen(uint16_t op, const OpContext& c) noexcept {
+  const KernelFn k = chosen(op, c);
+  was_fast = k != nullptr;
+  return k;
+}
+
+// The portable result must be that of every instruction set. fast: all of them must have a kernel for this.
+template <class A>
+void expect_same(OpId op, const A& attrs, const std::vector<Array>& inputs, bool fast = true, const RunOptions& options = {}) {
+  fast_kernels = nullptr;
+  const RunResult portable = run(op, attrs, inputs, options);
+  ASSERT_TRUE(portable.ok()) << portable.message();
+  for (uint8_t i = 1; i < static_cast<uint8_t>(Isa::kCount); ++i) {
+    const Isa isa = static_cast<Isa>(i);
+    if (!kernels::can_run(isa, cpu_features())) continue;
+    chosen = kernels::select_for(isa);
+    fast_kernels = &select_chosen;
+    const RunResult r = run(op, attrs, inputs, options);
+    fast_kernels = nullptr;
+    ASSERT_TRUE(r.ok()) << kernels::isa_name(isa) << ": " << r.message();
+    EXPECT_EQ(was_fast || !fast, true) << kernels::isa_name(isa) << " has no kernel for this";
+    for (size_t o = 0; o < r.outputs.size(); ++o)
+      ASSERT_EQ(r.outputs[o].bytes(), portable.outputs[o].bytes()) << kernels::isa_name(isa) << ": output " << o << " differs";
+  }
+}
+
+class Draw {
+ public:
+  explicit Draw(uint32_t seed) : engine_(seed) {}
+  int32_t in(int32_t lo, int32_t hi) { return lo + static_cast<int32_t>(engine_() % static_cast<uint32_t>(hi - lo + 1)); }
+  bool one_in(int32_t n) { return in(1, n) == 1; }
+  uint32_t seed() { return engine_(); }
+
+ private:
+  std::mt19937 engine_;
+};
+
+Array bytes(Draw& d, DType type, const Shape& shape) {
+  Array a = Array::random(type, shape, d.seed(), type == DType::u8 ? 0 : -128, type == DType::u8 ? 255 : 127);
+  for (int i = 0; i < 3 && a.count() > 0; ++i) a.set(d.in(0, static_cast<int32_t>(a.count()) - 1), type == DType::u8 ? 255 : -128);
+  return a;
+}
+int32_t zero_point(Draw& d, DType type) { return type == DType::u8 ? d.in(0, 255) : d.in(-128, 127); }
+
+// Operands 2 to 7 of a quantized product with n outputs, and the attributes that go with them.
+template <class A>
+std::vector<Array> stage_inputs(Draw& d, DType x_type, int32_t n, int32_t rows, bool depthwise, A* a) {
+  std::vector<Array> in(6);
+  const bool real = d.one_in(4);
+  const DType types[] = {DType::s8, DType::u8, DType::s16, x_type, DType::s32};
+  const DType y = real ? DType::f32 : types[d.in(0, 4)];
+  a->to = static_cast<uint32_t>(y);
+  a->input_zero = d.one_in(3) ? (x_type == DType::u8 ? 0 : -128) : zero_point(d, x_type);
+  a->weight_zero = d.one_in(2) ? 0 : d.in(depthwise ? -127 : -128, 127);
+  const auto one_or = [&](int32_t count) { return Shape{d.one_in(3) ? 1 : count}; };
+  if (!d.one_in(3))
+    in[0] = real ? Array::random(DType::f32, one_or(n), d.seed()) : Array::random(DType::s32, one_or(n), d.seed(), -20000, 20000);
+  if (!depthwise && d.one_in(4)) in[4] = Array::random(DType::s8, one_or(n), d.seed(), -128, 127);
+  if (d.one_in(4)) in[3] = d.one_in(2) ? bytes(d, x_type, one_or(rows)) : Array::random(DType::s32, one_or(rows), d.seed(), -300, 300);
+  if (y == DType::s32) return in;
+  if (real) {
+    in[1] = Array::random(DType::f32, one_or(n), d.seed(), 0.0001, 0.01);
+    if (d.one_in(2)) in[5] = Array::random(DType::f32, one_or(rows), d.seed(), 0.01, 1);
+    return in;
+  }
+  a->output_zero = y == DType::s16 ? d.in(-3000, 3000) : zero_point(d, y);
+  if (d.one_in(3)) a->clamp_lo = a->output_zero, a->clamp_hi = y == DType::s16 ? 32767 : y == DType::u8 ? 255 : 127;
+  const int kind = d.in(0, 5);
+  if (kind == 0) in[1] = Array::random(DType::f64, one_or(n), d.seed(), 0.0001, 0.01);
+  else if (kind == 1) in[1] = Array::random(DType::f32, one_or(n), d.seed(), 0.0001, 0.01);
+  else if (kind == 2)
+    in[1] = Array::random(DType::s32, {n}, d.seed(), -2147483648.0, 2147483647.0),
+    in[2] = Array::random(DType::s32, one_or(n), d.seed(), -40, 40);
+  else
+    in[1] = Array::random(DType::s32, one_or(n), d.seed(), 1 << 30, 2147483647.0),
+    in[2] = Array::random(DType::s32, one_or(n), d.seed(), -12, kind == 3 ? 2 : -3);
+  return in;
+}
+
+TEST(Int8Kernels, MatmulsAgree) {
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    const DType type = d.one_in(2) ? DType::s8 : DType::u8;
+    const int32_t m = d.one_in(2) ? d.in(1, 30) : 1, n = d.in(1, 80), k = d.one_in(12) ? d.in(1200, 5400) : d.in(1, 200);
+    const Array x = bytes(d, type, d.one_in(2) ? Shape{m, k} : Shape{2, m, k}), w = bytes(d, DType::s8, {n, k});
+    ops::q_matmul::Attrs a;
+    std::vector<Array> in = stage_inputs(d, type, n, static_cast<int32_t>(x.count() / k), false, &a);
+    in.insert(in.begin(), {x, w.packed(Layout::kPanel16k4)});
+    expect_same(OpId::q_matmul, a, in);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Adds a residual now and then, where the output has a quantized type.
+void add_residual(Draw& d, const Array& x, ops::q_conv::Attrs* a, std::vector<Array>* in) {
+  const DType y = static_cast<DType>(a->to);
+  if (y == DType::s32 || y == DType::f32 || !d.one_in(2)) return;
+  fast_kernels = nullptr;
+  const RunResult shape = run(OpId::q_conv, *a, *in);
+  ASSERT_TRUE(shape.ok()) << shape.message();
+  (void)x;
+  ops::QuantBinaryAttrs s;
+  s.mode = static_cast<uint32_t>(d.in(0, 1));
+  const auto zero = [&] { return y == DType::s16 ? d.in(-900, 900) : zero_point(d, y); };
+  s.a_zero = zero(), s.b_zero = zero(), s.y_zero = zero();
+  s.left_shift = y == DType::s16 ? 12 : 20;
+  s.a_multiplier = d.in(1 << 30, 0x7fffffff), s.b_multiplier = d.in(1 << 30, 0x7fffffff), s.y_multiplier = d.in(1 << 30, 0x7fffffff);
+  s.a_shift = d.in(-3, 0), s.b_shift = d.in(-3, -1), s.y_shift = d.in(-21, -15);
+  s.a_scale = 0.02f, s.b_scale = 0.031f, s.y_scale = 0.05f;
+  ops::q_conv::set_sum_attrs(*a, s);
+  in->push_back(Array::random(y, shape.outputs[0].shape(), d.seed(), y == DType::u8 ? 0 : -128, 127));
+}
+
+ops::q_conv::Attrs window_attrs(Draw& d, int spatial) {
+  ops::q_conv::Attrs a;
+  for (int i = 0; i < spatial; ++i) {
+    a.strides[i] = d.in(1, 3);
+    a.dilations[i] = d.one_in(3) ? d.in(2, 3) : 1;
+    a.pads_begin[i] = d.in(0, 2);
+    a.pads_end[i] = d.in(0, 2);
+  }
+  return a;
+}
+
+void check_conv(Draw& d, bool depthwise) {
+  const int spatial = d.one_in(4) ? 1 : 2;
+  const DType type = d.one_in(2) ? DType::s8 : DType::u8;
+  ops::q_conv::Attrs a = window_attrs(d, spatial);
+  const int32_t groups = depthwise ? d.in(2, 70) : d.one_in(5) ? d.in(2, 3) : 1;
+  const int32_t channels = depthwise ? 1 : d.in(1, d.one_in(6) ? 300 : 40);
+  const int32_t outputs = depthwise ? 1 : groups > 1 ? 16 * d.in(1, 2) : d.in(1, 70);
+  a.groups = groups;
+  Shape x{d.in(1, 2)}, w{groups * outputs};
+  for (int i = 0; i < spatial; ++i) {
+    const int32_t kernel = d.in(1, depthwise && d.one_in(4) ? 9 : 5);
+    w.push_back(kernel);
+    x.push_back((kernel - 1) * a.dilations[i] + d.in(1, depthwise ? 20 : 9));
+  }
+  x.push_back(channels * groups);
+  w.push_back(channels);
+  const Array input = bytes(d, type, x), weights = bytes(d, DType::s8, w);
+  std::vector<Array> in = stage_inputs(d, type, groups * outputs, x[0], depthwise, &a);
+  in.insert(in.begin(), {input, weights.packed(Layout::kPanel16k4)});
+  add_residual(d, input, &a, &in);
+  expect_same(OpId::q_conv, a, in);
+}
+
+TEST(Int8Kernels, ConvolutionsAgree) {
+  for (uint32_t seed = 0; seed < 100 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    check_conv(d, false);
+  }
+}
+
+TEST(Int8Kernels, DepthwiseConvolutionsAgree) {
+  for (uint32_t seed = 1000; seed < 1100 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    check_conv(d, true);
+  }
+}
+
+Shape some_shape(Draw& d) {
+  Shape s;
+  for (int i = d.in(1, 4); i > 0; --i) s.push_back(d.in(1, i == 1 ? 90 : 6));
+  return s;
+}
+DType byte_type(Draw& d) { return d.one_in(2) ? DType::s8 : DType::u8; }
+
+ops::QuantBinaryAttrs sum_of(Draw& d, DType type) {
+  ops::QuantBinaryAttrs a;
+  a.mode = static_cast<uint32_t>(d.in(0, 1));
+  a.a_zero = zero_point(d, type), a.b_zero = zero_point(d, type), a.y_zero = zero_point(d, type);
+  a.left_shift = 20;
+  a.a_multiplier = d.in(1 << 30, 0x7fffffff), a.b_multiplier = d.in(1 << 30, 0x7fffffff), a.y_multiplier = d.in(1 << 30, 0x7fffffff);
+  a.a_shift = d.in(-4, 0), a.b_shift = d.in(-4, 0), a.y_shift = d.one_in(3) ? d.in(-40, 40) : -18;
+  a.a_scale = 0.02f, a.b_scale = 0.0313f, a.y_scale = d.one_in(9) ? 0.0f : 0.05f;
+  if (d.one_in(3)) a.clamp_lo = a.y_zero;
+  return a;
+}
+
+TEST(Int8Kernels, SumsAndProductsAgree) {
+  for (uint32_t seed = 0; seed < 80 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    const DType type = byte_type(d);
+    const Shape shape = some_shape(d);
+    Shape other = shape;
+    for (int32_t& n : other)
+      if (d.one_in(4)) n = 1;
+    const std::vector<Array> in{bytes(d, type, shape), bytes(d, type, other)};
+    const ops::QuantBinaryAttrs a = sum_of(d, type);
+    expect_same(OpId::q_add, a, in);
+    expect_same(OpId::q_sub, a, in);
+    ops::q_mul::Attrs m;
+    m.mode = a.mode, m.a_zero = a.a_zero, m.b_zero = a.b_zero, m.y_zero = a.y_zero;
+    m.multiplier = a.a_multiplier, m.shift = d.one_in(3) ? d.in(-40, 40) : d.in(-9, -3);
+    m.a_scale = a.a_scale, m.b_scale = a.b_scale, m.y_scale = a.y_scale, m.clamp_lo = a.clamp_lo;
+    expect_same(OpId::q_mul, m, in);
+  }
+}
+
+TEST(Int8Kernels, ChangesOfScaleAndTypeAgree) {
+  for (uint32_t seed = 0; seed < 80 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    const DType type = byte_type(d), to = byte_type(d);
+    const Array x = bytes(d, type, some_shape(d));
+    expect_same(OpId::q_lut, ops::q_lut::Attrs{}, {x, bytes(d, to, {256})});
+    ops::requantize::Attrs r;
+    r.to = static_cast<uint32_t>(to);
+    r.input_zero = zero_point(d, type), r.output_zero = zero_point(d, to);
+    if (d.one_in(2)) expect_same(OpId::requantize, r, {x, Array::random(DType::f32, {1}, d.seed(), 0.1, 3)});
+    else
+      expect_same(OpId::requantize, r,
+                  {x, Array::random(DType::s32, {1}, d.seed(), 1 << 30, 2147483647.0), Array::random(DType::s32, {1}, d.seed(), -4, 4)});
+    const Array scale = Array::random(DType::f32, {1}, d.seed(), 0.001, 0.2), zero = bytes(d, type, {1});
+    expect_same(OpId::dequantize, ops::dequantize::Attrs{}, {x, scale, zero});
+    Array real = Array::random(DType::f32, some_shape(d), d.seed(), -9, 9);
+    for (const double v : {0.5, -0.5, 1e30, -1e30, static_cast<double>(NAN), static_cast<double>(INFINITY)})
+      real.set(d.in(0, static_cast<int32_t>(real.count()) - 1), v);
+    ops::quantize::Attrs q;
+    q.to = static_cast<uint32_t>(type);
+    q.rounding = static_cast<uint32_t>(d.in(0, 1));
+    expect_same(OpId::quantize, q, {real, d.one_in(2) ? scale : Array::of<float>({1}, {1}), zero});
+    ops::dynamic_quantize::Attrs dynamic;
+    dynamic.mode = static_cast<uint32_t>(d.in(0, 2));
+    dynamic.axis = d.in(0, static_cast<int32_t>(real.shape().size()) - 1);
+    RunOptions options;
+    options.outputs = 3;
+    expect_same(OpId::dynamic_quantize, dynamic, {d.one_in(4) ? real : Array::random(DType::f32, real.shape(), d.seed(), -3, 7)}, true,
+                options);
+  }
+}
+
+TEST(Int8Kernels, MeansUnderAWindowAgree) {
+  for (uint32_t seed = 0; seed < 80 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    const int spatial = d.one_in(4) ? 1 : 2;
+    const DType type = byte_type(d);
+    ops::q_avg_pool::Attrs a;
+    Shape x{d.in(1, 2)};
+    for (int i = 0; i < spatial; ++i) {
+      a.kernel[i] = d.one_in(5) ? 0 : d.in(1, 5);
+      a.strides[i] = d.in(1, 3);
+      a.dilations[i] = a.kernel[i] > 0 && d.one_in(3) ? 2 : 1;
+      a.pads_begin[i] = d.in(0, 2), a.pads_end[i] = d.in(0, 2);
+      x.push_back((a.kernel[i] > 0 ? (a.kernel[i] - 1) * a.dilations[i] : 0) + d.in(1, 12));
+    }
+    x.push_back(d.in(1, 70));
+    a.ceil_mode = static_cast<uint32_t>(d.in(0, 1)), a.count_include_pad = static_cast<uint32_t>(d.in(0, 1)),
+    a.mode = static_cast<uint32_t>(d.in(0, 1));
+    a.input_zero = zero_point(d, type), a.output_zero = zero_point(d, type), a.multiplier = 0.7f;
+    expect_same(OpId::q_avg_pool, a, {bytes(d, type, x)});
+  }
+}
+
+}  // namespace
+}  // namespace mote::optest

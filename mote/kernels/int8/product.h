@@ -1,0 +1,223 @@
+#pragma once
+
+// The loops around the micro-kernel, for anything that can name the rows of its left side. A few rows are packed (in the
+// form that the processor multiplies), all outputs of a block are computed from them, and the next rows follow.
+
+#include "mote/kernels/common/parallel.h"
+#include "mote/kernels/int8/bytes.h"
+#include "mote/kernels/int8/stage.h"
+#include "mote/kernels/int8/tile.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+
+// Elements of a row that are packed at a time; longer rows are summed up piece by piece.
+inline constexpr int32_t kMaxDepth = 30 * 1024 / static_cast<int32_t>(kTileRows * sizeof(Left)) / kChunk * kChunk;
+
+// What writers of rows may copy together first.
+#if defined(__AVX512BW__)
+inline constexpr int32_t kBufferBytes = 64;
+#else
+inline constexpr int32_t kBufferBytes = kTileRows * kMaxDepth + 64;
+#endif
+
+// Weights: panels (N / 16, K / 4, 16, 4) of outputs `first_output` and on.
+struct Product {
+  int32_t rows, outputs, k;
+  const int8_t* weights;
+  int32_t first_output;
+  bool is_signed;  // x
+};
+
+struct Part {
+  int32_t first_tile, tiles, first_panel, panels;
+};
+
+// `rows` rows in tiles of nearly equal height, none of which goes beyond a multiple of `width`.
+struct RowTiles {
+  RowTiles(int32_t rows, int32_t n) : width(n), per_width((n + kTileRows - 1) / kTileRows), count(rows / n * per_width) {}
+  int32_t begin(int32_t tile) const { return tile / per_width * width + width * (tile % per_width) / per_width; }
+  int32_t width, per_width, count;
+};
+
+// Sums of the weights of `count` outputs, a whole number of panels.
+inline void sum_weights(const int8_t* weights, int32_t k, int32_t count, int32_t* sums) {
+  alignas(64) Left ones[4] = {1, 1, 1, 1};
+  const Register one = broadcast(ones);
+  const int32_t steps = (k + 3) / 4;
+  constexpr int kVectors = kPanel / kVectorOutputs;
+  for (; count > 0; count -= kPanel, sums += kPanel) {
+    Register sum[kVectors];
+    unroll<kVectors>([&](auto v) { sum[v] = zero_register(); });
+    for (int32_t i = 0; i < steps; ++i, weights += kStepBytes)
+      unroll<kVectors>([&](auto v) { sum[v] = dot(sum[v], one, load_weights(weights + v * kVectorOutputs * 4)); });
+    store_sums<kVectors>(sum, sums);
+  }
+}
+
+// Left: visit(first, count, k_begin, k_end, f) calls f(i, out, residual, number, write) for `count` rows. number tells the zero point's
+// place; write(writer) puts elements [k_begin, k_end) into a RowWriter. Where strip() has runs, neighbouring rows overlap: write_run(first,
+// count, run, writer) puts what run `run` of `count` rows reads, and nothing has to be copied for each of them.
+struct Strip {
+  int32_t runs = 0, run_length = 0, row_stride = 0, width = 0;  // elements; rows that are neighbours
+  int32_t elements(int32_t rows) const { return (rows - 1) * row_stride + run_length; }
+};
+
+template <class L>
+class Multiplier {
+ public:
+  Multiplier(const Product& p, const L& left, const Stage& stage)
+      : p_(p),
+        left_(left),
+        stage_(stage),
+        strip_(fitting(left.strip(), stage)),
+        tiles_(p.rows, strip_.runs > 0 ? strip_.width : p.rows),
+        zero_(stage.x_zero(0)),
+        sums_needed_(stage.has_w_zero()),
+        panel_stride_(int64_t{(p.k + 3) / 4} * kStepBytes) {}
+
+  void run(const Threads* threads) {
+    const int32_t panels = (p_.outputs + kPanel - 1) / kPanel;
+    const double work = static_cast<double>(p_.rows) * p_.outputs * p_.k / 4;
+    Split split(tiles_.count, tiles_.count, panels, kTileOutputs > kPanel ? kTileOutputs / kPanel : 1, work, threads);
+    split.run([&](int32_t first_tile, int32_t tile_count, int32_t first_panel, int32_t panel_count) {
+      part({first_tile, tile_count, first_panel, panel_count});
+    });
+  }
+
+ private:
+  // Sums of rows, and zero points of their own, need rows one by one.
+  static Strip fitting(const Strip& s, const Stage& stage) {
+    const bool fits = s.run_length % 4 == 0 && s.runs * round_up(s.elements(kTileRows)) <= kTileRows * kMaxDepth;
+    return fits && !stage.has_w_zero() && !stage.x_zero_varies() ? s : Strip{};
+  }
+  static int32_t round_up(int32_t elements) { return (elements + kChunk - 1) / kChunk * kChunk; }
+
+  struct Rows {
+    alignas(64) Left packed[kTileRows * kMaxDepth];
+    alignas(64) uint8_t buffer[kBufferBytes];
+    alignas(64) int32_t sums[kTileRows * kTileOutputs], more[kTileRows * kTileOutputs];
+    uint8_t* out[kTileRows];
+    const uint8_t* residual[kTileRows];
+    uint8_t* shifted_out[kTileRows];
+    const uint8_t* shifted_residual[kTileRows];
+    RowTerms terms[kTileRows];
+  };
+
+  void part(const Part& part) const {
+    Columns columns;
+    Rows rows;
+    // Blocks of outputs whose weights stay in the second-level cache while the rows go by; with few rows, in the first-level one.
+    constexpr int64_t kWeightsInCache = 384 * 1024;
+    int64_t block = kWeightsInCache / panel_stride_ * kPanel / kTileOutputs * kTileOutputs;
+    if (block > Columns::kCount) block = Columns::kCount;
+    if (block < kTileOutputs || part.tiles == 1) block = kTileOutputs < kPanel ? kPanel : kTileOutputs;
+    const int32_t begin = part.first_panel * kPanel, panels_end = (part.first_panel + part.panels) * kPanel;
+    const int32_t end = panels_end < p_.outputs ? panels_end : p_.outputs;
+    for (int32_t first = begin; first < end; first += static_cast<int32_t>(block)) {
+      const int32_t count = end - first < block ? end - first : static_cast<int32_t>(block);
+      const int8_t* weights = p_.weights + first / kPanel * panel_stride_;
+      describe(first, count, weights, &columns);
+      for (int32_t tile = part.first_tile; tile < part.first_tile + part.tiles; ++tile) {
+        const int32_t row = tiles_.begin(tile);
+        multiply_rows(row, tiles_.begin(tile + 1) - row, first, count, weights, columns, &rows);
+      }
+    }
+  }
+
+  void describe(int32_t first, int32_t count, const int8_t* weights, Columns* columns) const {
+    stage_.describe(p_.first_output + first, count, columns);
+    const int32_t excess = zero_ - LeftForm(p_.is_signed, zero_).offset();
+    if (!stage_.x_zero_varies() && excess == 0) return;
+    sum_weights(weights, p_.k, count, columns->weight);
+    if (!stage_.x_zero_varies()) stage_.add_zero_points(excess, p_.k, count, columns);
+  }
+
+  // Packs elements [k_begin, k_end) of the rows.
+  template <bool Sum>
+  void pack(int32_t first, int32_t count, int32_t k_begin, int32_t k_end, Rows* rows) const {
+    const bool varies = stage_.x_zero_varies();
+    left_.visit(first, count, k_begin, k_end, [&](int32_t i, uint8_t* out, const uint8_t* residual, int32_t number, const auto& write) {
+      const int32_t zero = varies ? stage_.x_zero(number) : zero_;
+      const LeftForm form(p_.is_signed, zero);
+      rows->out[i] = out;
+      rows->residual[i] = residual;
+      RowWriter<Sum> writer(form, static_cast<uint8_t>(zero), k_end - k_begin, rows->packed + i * round_up(k_end - k_begin), rows->buffer);
+      write(writer);
+      const int32_t sum = writer.finish();
+      RowTerms& t = rows->terms[i];
+      const int32_t excess = varies ? wrapping_sub(zero, form.offset()) : 0;
+      if (k_begin == 0) t = {wrapping_mul(p_.k, excess), wrapping_sub(0, excess), stage_.x_scale(number)};
+      t.zero_factor = wrapping_sub(t.zero_factor, sum);
+    });
+  }
+  void pack_strip(int32_t first, int32_t count, Rows* rows) const {
+    const LeftForm form(p_.is_signed, zero_);
+    const int32_t elements = strip_.elements(count);
+    for (int32_t run = 0; run < strip_.runs; ++run) {
+      RowWriter<false> writer(form, static_cast<uint8_t>(zero_), elements, rows->packed + run * round_up(elements), rows->buffer);
+      left_.write_run(first, count, run, writer);
+      writer.finish();
+    }
+    left_.visit(first, count, 0, 0, [&](int32_t i, uint8_t* out, const uint8_t* residual, int32_t number, const auto&) {
+      rows->out[i] = out;
+      rows->residual[i] = residual;
+      rows->terms[i] = {0, 0, stage_.x_scale(number)};
+    });
+  }
+  void pack(int32_t first, int32_t count, int32_t k_begin, int32_t k_end, Rows* rows) const {
+    if (sums_needed_) pack<true>(first, count, k_begin, k_end, rows);
+    else pack<false>(first, count, k_begin, k_end, rows);
+  }
+
+  void multiply_rows(int32_t first, int32_t count, int32_t first_output, int32_t outputs, const int8_t* weights, const Columns& columns,
+                     Rows* rows) const {
+    const bool strip = strip_.runs > 0, whole = strip || p_.k <= kMaxDepth;
+    if (strip) pack_strip(first, count, rows);
+    else if (whole) pack(first, count, 0, p_.k, rows);
+    const int32_t width = static_cast<int32_t>(dtype_bytes(stage_.type()));
+    for (int32_t at = 0; at < outputs; at += kTileOutputs) {
+      const int32_t some = outputs - at < kTileOutputs ? outputs - at : kTileOutputs;
+      const int8_t* from = weights + at / kPanel * panel_stride_ + at % kPanel * 4;
+      Tile t{rows->packed, round_up(p_.k), 1, 0, (p_.k + 3) / 4, from, panel_stride_, rows->sums};
+      if (strip) t.row_stride = strip_.row_stride, t.runs = strip_.runs, t.run_stride = round_up(strip_.elements(count)), t.run_steps = strip_.run_length / 4;
+      const TileFn tile = tile_of(count, some <= kPanel);
+      if (whole) tile(t);
+      else sum_pieces(first, count, tile, t, rows);
+      const int32_t shift = (p_.first_output + first_output + at) * width;
+      for (int32_t i = 0; i < count; ++i) rows->shifted_out[i] = rows->out[i] + shift;
+      for (int32_t i = 0; left_.has_residual() && i < count; ++i) rows->shifted_residual[i] = rows->residual[i] + shift;
+      stage_.store(columns, {rows->sums, kTileOutputs, count, at, some, rows->shifted_out,
+                             left_.has_residual() ? rows->shifted_residual : nullptr, rows->terms, sums_needed_ || stage_.x_zero_varies()});
+    }
+  }
+
+  void sum_pieces(int32_t first, int32_t count, TileFn tile, Tile t, Rows* rows) const {
+    for (int32_t k = 0; k < p_.k; k += kMaxDepth) {
+      const int32_t end = p_.k - k < kMaxDepth ? p_.k : k + kMaxDepth;
+      pack(first, count, k, end, rows);
+      t.run_steps = (end - k + 3) / 4;
+      t.row_stride = round_up(end - k);
+      t.sums = k == 0 ? rows->sums : rows->more;
+      tile(t);
+      t.weights += t.run_steps * kStepBytes;
+      for (int32_t i = 0; k > 0 && i < count * kTileOutputs; i += kIntLanes)
+        hn::Store(hn::Add(hn::Load(I32(), rows->sums + i), hn::Load(I32(), rows->more + i)), I32(), rows->sums + i);
+    }
+  }
+
+  const Product& p_;
+  const L& left_;
+  const Stage& stage_;
+  Strip strip_;
+  RowTiles tiles_;
+  int32_t zero_;
+  bool sums_needed_;
+  int64_t panel_stride_;
+};
+
+template <class L>
+void multiply(const Product& p, const L& left, const Stage& stage, const Threads* threads) {
+  if (p.rows > 0 && p.outputs > 0) Multiplier<L>(p, left, stage).run(threads);
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

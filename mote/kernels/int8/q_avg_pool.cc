@@ -1,0 +1,119 @@
+// Means of 8-bit elements under a window, a vector of channels at a time.
+
+#include "mote/ops/q_avg_pool/q_avg_pool.h"
+
+#include "mote/kernels/common/geometry.h"
+#include "mote/kernels/common/parallel.h"
+#include "mote/kernels/common/plane.h"
+#include "mote/kernels/int8/sum.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+namespace {
+
+using ops::q_avg_pool::Attrs;
+
+constexpr int64_t kMaxCount = 32768;  // taps, so that sums fit the 24 bits of a float
+
+// Taps [first, last) of one dimension that lie inside the input, and how many lie inside the input or its padding.
+struct Taps {
+  int32_t first, last, padded;
+  Taps(int32_t origin, int32_t dilation, int32_t kernel, int32_t in, int32_t pad_end) {
+    first = origin >= 0 ? 0 : (-origin - 1) / dilation + 1;
+    last = until(origin, dilation, kernel, in);
+    padded = until(origin, dilation, kernel, in + pad_end);
+    if (first > last) first = last;
+  }
+  static int32_t until(int32_t origin, int32_t dilation, int32_t kernel, int32_t limit) {
+    if (limit <= origin) return 0;
+    const int32_t taps = (limit - origin - 1) / dilation + 1;
+    return taps < kernel ? taps : kernel;
+  }
+};
+
+// Sums become means: as whole numbers rounded to nearest, ties away from zero, or as floats.
+class Mean {
+ public:
+  Mean(const Attrs& a, DType type, int32_t real, int32_t count)
+      : a_(a), bounds_(a.clamp_lo, a.clamp_hi, a.mode == 0 ? 0 : a.output_zero, type), real_(real), count_(count) {}
+
+  MOTE_INLINE VI operator()(VI sum) const {
+    const FloatOfInts d;
+    const VFI count = hn::Set(d, static_cast<float>(count_));
+    if (count_ == 0) return clamp_within(set_ints(a_.mode == 0 ? a_.input_zero : 0), bounds_);
+    if (a_.mode != 0) {
+      const VFI total = hn::ConvertTo(d, hn::Sub(sum, set_ints(real_ * a_.input_zero)));
+      return round_within(hn::Mul(hn::Div(total, count), hn::Set(d, a_.multiplier)), bounds_);
+    }
+    sum = hn::Add(sum, set_ints((count_ - real_) * a_.input_zero));
+    const VI half = set_ints(count_ / 2);
+    sum = hn::IfThenElse(hn::Gt(sum, hn::Zero(I32())), hn::Add(sum, half), hn::Sub(sum, half));
+    return clamp_within(hn::ConvertTo(I32(), hn::Trunc(hn::Div(hn::ConvertTo(d, sum), count))), bounds_);
+  }
+
+ private:
+  const Attrs& a_;
+  Bounds bounds_;
+  int32_t real_, count_;
+};
+
+template <class T>
+void pool_row(const Attrs& a, const Geometry& g, const Plane& x, const Plane& y, int32_t n, int32_t row, int32_t pad_end_h,
+              int32_t pad_end_w) {
+  const int32_t iy = row * g.stride_h - g.pad_h;
+  const Taps v(iy, g.dilation_h, g.kernel_h, x.h, pad_end_h);
+  for (int32_t column = 0; column < y.w; ++column) {
+    const int32_t ix = column * g.stride_w - g.pad_w;
+    const Taps h(ix, g.dilation_w, g.kernel_w, x.w, pad_end_w);
+    const int32_t real = (v.last - v.first) * (h.last - h.first), count = a.count_include_pad != 0 ? v.padded * h.padded : real;
+    const Mean mean(a, dtype_of<T>, real, count);
+    T* out = reinterpret_cast<T*>(y.at(n, row, column));
+    for (int32_t k = 0; k < y.c; k += kIntLanes) {
+      VI sum = hn::Zero(I32());
+      for (int32_t ky = v.first; ky < v.last; ++ky) {
+        const uint8_t* from = x.at(n, iy + ky * g.dilation_h, ix + h.first * g.dilation_w) + k;
+        for (int32_t kx = h.first; kx < h.last; ++kx, from += x.column * g.dilation_w)
+          sum = hn::Add(sum, load_as_ints(reinterpret_cast<const T*>(from), y.c - k));
+      }
+      store_ints(mean(sum), y.c - k, out + k);
+    }
+  }
+}
+
+struct Kernel {
+  int32_t size[2] = {1, 1};
+  Kernel(const Attrs& a, const Tensor& x) {
+    for (int i = 0; i < x.rank() - 2; ++i) size[i] = a.kernel[i] == 0 ? x.dim(i + 1) : a.kernel[i];
+  }
+};
+
+template <class T>
+Status run(const OpContext& c) noexcept {
+  const Attrs& a = c.attrs<Attrs>();
+  const Plane x(c.input(0)), y(c.output(0));
+  const int spatial = c.input(0).rank() - 2;
+  const Geometry g(a, Kernel(a, c.input(0)).size, spatial);
+  const RowRange rows(c, y, spatial == 1);
+  const int32_t height = rows.end - rows.begin;
+  if (height <= 0 || y.n <= 0) return Status::kOk;
+  const double work = static_cast<double>(y.n) * height * y.w * y.c * g.kernel_h * g.kernel_w;
+  const Threads* threads = useful_threads(c.threads, work) < 2 ? nullptr : c.threads;
+  parallel_for(threads, static_cast<uint32_t>(y.n * height), [&](uint32_t i) {
+    const int32_t at = static_cast<int32_t>(i);
+    pool_row<T>(a, g, x, y, at / height, rows.begin + at % height, spatial == 1 ? 0 : a.pads_end[0], a.pads_end[spatial - 1]);
+  });
+  return Status::kOk;
+}
+
+}  // namespace
+
+KernelFn select_q_avg_pool(const OpContext& c) noexcept {
+  const Attrs& a = c.attrs<Attrs>();
+  const Tensor& x = c.input(0);
+  if (x.rank() > 4 || (x.dtype() != DType::s8 && x.dtype() != DType::u8)) return nullptr;
+  if (x.rank() == 3 && (!c.rows.all() || x.desc->ring_rows != 0 || c.output(0).desc->ring_rows != 0)) return nullptr;
+  const Kernel k(a, x);
+  if (int64_t{k.size[0]} * k.size[1] > kMaxCount) return nullptr;
+  return x.dtype() == DType::s8 ? &run<int8_t> : &run<uint8_t>;
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

@@ -1,0 +1,140 @@
+#include "mote/kernels/int8/stage.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+namespace {
+
+// x to the nearest whole number, ties away from zero, within the bounds; NaN as 0.
+template <class D>
+MOTE_INLINE hn::Vec<D> round_away_within(D d, hn::Vec<D> x, const Bounds& b) {
+  x = hn::IfThenElseZero(hn::Eq(x, x), x);
+  const auto whole = hn::Trunc(x), rest = hn::Abs(hn::Sub(x, whole));
+  const auto more = hn::IfThenElseZero(hn::Ge(rest, hn::Set(d, 0.5)), hn::CopySign(hn::Set(d, 1.0), x));
+  return hn::Min(hn::Set(d, static_cast<double>(b.hi)), hn::Max(hn::Set(d, static_cast<double>(b.lo)), hn::Add(whole, more)));
+}
+
+// The same as s32 plus the zero point, of v * multipliers.
+MOTE_INLINE VI scale_by_doubles(VI v, const double* multipliers, const Bounds& b) {
+  const hn::Repartition<double, I32> d;
+  const hn::Half<I32> half;
+  constexpr int kHalf = kIntLanes / 2;
+  const auto part = [&](hn::Vec<hn::Half<I32>> sums, const double* m) {
+    return hn::DemoteTo(half, round_away_within(d, hn::Mul(hn::PromoteTo(d, sums), hn::Load(d, m)), b));
+  };
+  const VI all = hn::Combine(I32(), part(hn::UpperHalf(half, v), multipliers + kHalf), part(hn::LowerHalf(half, v), multipliers));
+  return hn::Add(all, set_ints(b.zero));
+}
+
+}  // namespace
+
+struct StoreRows {
+  enum class How { kSimple, kFixed, kReal, kDouble };
+
+  static MOTE_INLINE VI sum_of(const Columns& c, const Outputs& o, int32_t v, int32_t m, VI base) {
+    VI x = hn::Add(load_ints(o.sums + m * o.sum_stride + v), base);
+    if (o.zeros) {
+      const RowTerms& t = o.terms[m];
+      x = hn::Add(x, hn::Mul(set_ints(t.zero_factor), hn::Load(I32(), c.zero + o.at + v)));
+      if (t.weight_factor != 0) x = hn::Add(x, hn::Mul(set_ints(t.weight_factor), hn::Load(I32(), c.weight + o.at + v)));
+    }
+    return x;
+  }
+
+  template <How Kind, class T, bool Residual>
+  static void run(const Stage& s, const Columns& c, const Outputs& o) {
+    const Bounds bounds = s.bounds_;
+    const SumOf<1> sum(Residual ? *s.residual_ : ops::QuantBinaryAttrs{}, s.type_);
+    for (int32_t v = 0; v < o.count; v += kIntLanes) {
+      const int32_t at = o.at + v, left = o.count - v;
+      const VI base = hn::Load(I32(), c.base + at);
+      const Factor factor{hn::Load(I32(), c.multiplier + at), hn::Load(I32(), c.left + at), hn::Load(I32(), c.right + at)};
+      for (int32_t m = 0; m < o.rows; ++m) {
+        VI x = sum_of(c, o, v, m, base);
+        if constexpr (Kind == How::kSimple) x = clamp_within(factor.scale<true>(x), bounds);
+        if constexpr (Kind == How::kFixed) x = clamp_within(factor.scale<false>(x), bounds);
+        if constexpr (Kind == How::kReal) {
+          x = round_within(hn::Mul(hn::ConvertTo(FloatOfInts(), x), hn::BitCast(FloatOfInts(), factor.multiplier)), bounds);
+        }
+        if constexpr (Kind == How::kDouble) x = scale_by_doubles(x, c.real + at, bounds);
+        if constexpr (Residual) x = sum(x, load_as_ints(reinterpret_cast<const T*>(o.residual[m]) + v, left));
+        store_ints(x, left, reinterpret_cast<T*>(o.out[m]) + v);
+      }
+    }
+  }
+
+  static void run_sums(const Columns& c, const Outputs& o) {
+    for (int32_t v = 0; v < o.count; v += kIntLanes) {
+      const VI base = hn::Load(I32(), c.base + o.at + v);
+      for (int32_t m = 0; m < o.rows; ++m) store_ints(sum_of(c, o, v, m, base), o.count - v, reinterpret_cast<int32_t*>(o.out[m]) + v);
+    }
+  }
+
+  static void run_floats(const Stage& s, const Columns& c, const Outputs& o) {
+    const FloatOfInts d;
+    const bool bias = s.bias_.given();
+    for (int32_t v = 0; v < o.count; v += kIntLanes) {
+      const VI base = hn::Load(I32(), c.base + o.at + v);
+      const VFI multiplier = hn::BitCast(d, hn::Load(I32(), c.multiplier + o.at + v)),
+                add = hn::BitCast(d, hn::Load(I32(), c.left + o.at + v));
+      for (int32_t m = 0; m < o.rows; ++m) {
+        const VI x = sum_of(c, o, v, m, base);
+        VFI y = hn::Mul(hn::ConvertTo(d, x), hn::Mul(hn::Set(d, o.terms[m].scale), multiplier));
+        if (bias) y = hn::Add(y, add);
+        store_narrow(y, o.count - v, reinterpret_cast<float*>(o.out[m]) + v);
+      }
+    }
+  }
+
+  template <class T, bool Residual>
+  static void run(const Stage& s, const Columns& c, const Outputs& o) {
+    if (s.double_) return run<How::kDouble, T, Residual>(s, c, o);
+    if (s.real_) return run<How::kReal, T, Residual>(s, c, o);
+    if (c.simple) return run<How::kSimple, T, Residual>(s, c, o);
+    return run<How::kFixed, T, Residual>(s, c, o);
+  }
+  template <class T>
+  static void run_any(const Stage& s, const Columns& c, const Outputs& o) {
+    if (o.residual != nullptr) return run<T, true>(s, c, o);
+    return run<T, false>(s, c, o);
+  }
+};
+
+void Stage::describe(int32_t first, int32_t count, Columns* columns) const noexcept {
+  Columns& c = *columns;
+  const bool f32 = type_ == DType::f32;
+  auto simple = hn::FirstN(I32(), static_cast<size_t>(kIntLanes));
+  for (int32_t i = 0; i < count; i += kIntLanes) {
+    const int32_t n = first + i, some = count - i < kIntLanes ? count - i : kIntLanes;
+    const VI bias = bias_.ints(n, some), multiplier = double_ ? hn::Zero(I32()) : multiplier_.ints(n, some), shift = shift_.ints(n, some);
+    const Factor f = Factor::make(multiplier, shift);
+    hn::Store(f32 ? hn::Zero(I32()) : bias, I32(), c.base + i);
+    hn::Store(multiplier, I32(), c.multiplier + i);
+    hn::Store(f32 ? bias : f.left, I32(), c.left + i);
+    hn::Store(f.right, I32(), c.right + i);
+    simple = hn::And(simple, f.is_simple(shift));
+    for (int32_t k = 0; double_ && k < kIntLanes; ++k) c.real[i + k] = multiplier_.at<double>(n + (k < some ? k : some - 1));
+    if (!w_zero_.given()) hn::Store(set_ints(b_zero_), I32(), c.zero + i);
+    for (int32_t k = 0; w_zero_.given() && k < kIntLanes; ++k) c.zero[i + k] = w_zero_.zero_point(n + (k < some ? k : some - 1), DType::s8);
+  }
+  c.simple = hn::AllTrue(I32(), simple);
+}
+
+void Stage::add_zero_points(int32_t excess, int32_t k, int32_t count, Columns* columns) const noexcept {
+  const VI sums = set_ints(wrapping_sub(0, excess)), zeros = set_ints(wrapping_mul(excess, k));
+  for (int32_t i = 0; i < count; i += kIntLanes) {
+    VI v = hn::Add(hn::Load(I32(), columns->base + i), hn::Mul(sums, hn::Load(I32(), columns->weight + i)));
+    if (has_w_zero()) v = hn::Add(v, hn::Mul(zeros, hn::Load(I32(), columns->zero + i)));
+    hn::Store(v, I32(), columns->base + i);
+  }
+}
+
+void Stage::store(const Columns& columns, const Outputs& o) const noexcept {
+  switch (type_) {
+    case DType::s8: return StoreRows::run_any<int8_t>(*this, columns, o);
+    case DType::u8: return StoreRows::run_any<uint8_t>(*this, columns, o);
+    case DType::s16: return StoreRows::run_any<int16_t>(*this, columns, o);
+    case DType::s32: return StoreRows::run_sums(columns, o);
+    default: return StoreRows::run_floats(*this, columns, o);
+  }
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

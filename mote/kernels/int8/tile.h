@@ -1,0 +1,78 @@
+#pragma once
+
+// The micro-kernel: rows of the packed left side times vectors of weights, the sums in registers from the first product to the last.
+
+#include "mote/kernels/int8/writer.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+
+inline constexpr int kTileOutputs = kTileVectors * kVectorOutputs;
+inline constexpr int kStepBytes = kPanel * 4;  // of a panel, for four k
+
+// The left side: rows that may overlap, each in runs of neighbours. Weights: panels (K / 4, 16, 4).
+struct Tile {
+  const Left* left;
+  int32_t row_stride, runs;         // elements
+  int32_t run_stride, run_steps;    // elements, and fours of k
+  const int8_t* weights;            // of the first output
+  int64_t panel_stride;             // bytes
+  int32_t* sums;                    // [row][kTileOutputs]
+};
+
+using TileFn = void (*)(const Tile&);
+
+// Short tiles take turns between several sets of sums, so that one sum need not wait for the other.
+template <int MR, int NV>
+inline constexpr int kSets = MR* NV >= 8   ? 1
+                             : MR* NV >= 4 ? 2
+                                           : 4;
+
+template <int MR, int NV>
+void tile_s8(const Tile& t) {
+  constexpr int kS = kSets<MR, NV>;
+  Register sum[kS][MR][NV];
+  unroll<kS>([&](auto s) { unroll<MR>([&](auto m) { unroll<NV>([&](auto v) { sum[s][m][v] = zero_register(); }); }); });
+  const int8_t* weights = t.weights;
+  const int64_t stride = t.row_stride;
+  for (int32_t run = 0; run < t.runs; ++run) {
+    // Rows by threes: what the processor's addresses reach from one register.
+    constexpr int kBases = (MR + 2) / 3;
+    const Left* base[kBases];
+    unroll<kBases>([&](auto i) { base[i] = t.left + run * t.run_stride + 3 * i * stride; });
+    const auto step = [&](auto s, int32_t k, const int8_t* from) {
+      Register w[NV];
+      unroll<NV>([&](auto v) {
+        constexpr int kFirst = v * kVectorOutputs;
+        w[v] = load_weights(from + kFirst / kPanel * t.panel_stride + kFirst % kPanel * 4);
+      });
+      unroll<MR>([&](auto m) {
+        const Register x = broadcast(base[m / 3] + m % 3 * stride + k * 4);
+        unroll<NV>([&](auto v) { sum[s][m][v] = dot(sum[s][m][v], x, w[v]); });
+      });
+    };
+    int32_t k = 0;
+    for (; k + 4 <= t.run_steps; k += 4, weights += 4 * kStepBytes)
+      unroll<4>([&](auto i) { step(Index<i % kS>{}, k + i, weights + i * kStepBytes); });
+    for (; k < t.run_steps; ++k, weights += kStepBytes) step(Index<0>{}, k, weights);
+  }
+  unroll<MR>([&](auto m) {
+    unroll<kS - 1>([&](auto s) { unroll<NV>([&](auto v) { sum[0][m][v] = add(sum[0][m][v], sum[s + 1][m][v]); }); });
+    store_sums<NV>(sum[0][m], t.sums + m * kTileOutputs);
+  });
+}
+
+template <int NV, int... M>
+MOTE_INLINE TileFn tile_of(int32_t rows, std::integer_sequence<int, M...>) {
+  static constexpr TileFn kTiles[] = {&tile_s8<M + 1, NV>...};
+  return kTiles[rows - 1];
+}
+// The micro-kernel for `rows` rows (1 to kTileRows) and the tile's outputs, or no more than a panel of them.
+MOTE_INLINE TileFn tile_of(int32_t rows, bool one_panel) {
+  constexpr auto kRows = std::make_integer_sequence<int, kTileRows>{};
+  if constexpr (kTileOutputs > kPanel) {
+    if (one_panel) return tile_of<kTileVectors * kPanel / kTileOutputs>(rows, kRows);
+  }
+  return tile_of<kTileVectors>(rows, kRows);
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

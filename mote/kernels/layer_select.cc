@@ -1,0 +1,38 @@
+// Compiled for instruction sets that only add integer products to another one: what those do not serve, the other one does.
+
+#include "mote/core/op.h"
+#include "mote/ops/op_id.h"
+
+namespace mote::kernels {
+
+namespace MOTE_ISA_BASE {
+KernelFn select(uint16_t op, const OpContext& c) noexcept;
+uint64_t probe_fma_f32(uint32_t rounds, float* sink) noexcept;
+}  // namespace MOTE_ISA_BASE
+
+namespace MOTE_ISA_NAME {
+
+uint64_t probe_fma_f32(uint32_t rounds, float* sink) noexcept { return MOTE_ISA_BASE::probe_fma_f32(rounds, sink); }
+
+#define MOTE_KERNEL(op) KernelFn select_##op(const OpContext&) noexcept;
+#include "mote/kernels/int8/kernels.def"
+#undef MOTE_KERNEL
+
+static KernelFn select_own(uint16_t op, const OpContext& c) noexcept {
+  switch (static_cast<OpId>(op)) {
+#define MOTE_KERNEL(name) \
+  case OpId::name:        \
+    return select_##name(c);
+#include "mote/kernels/int8/kernels.def"
+#undef MOTE_KERNEL
+    default: return nullptr;
+  }
+}
+
+KernelFn select(uint16_t op, const OpContext& c) noexcept {
+  const KernelFn own = select_own(op, c);
+  return own != nullptr ? own : MOTE_ISA_BASE::select(op, c);
+}
+
+}  // namespace MOTE_ISA_NAME
+}  // namespace mote::kernels

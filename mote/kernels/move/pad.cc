@@ -1,0 +1,125 @@
+// Padding, row by row: runs that are there are copied, the rest is filled or fetched from inside.
+
+#include "mote/ops/pad/pad.h"
+#include "mote/kernels/move/move.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+namespace {
+
+using ops::pad::Attrs;
+
+// One axis: output positions [inside, inside + count) are elements `first` and following of x.
+struct Axis {
+  Axis(int32_t begin, int32_t end, int32_t size, int64_t step)
+      : inside(begin > 0 ? begin : 0), first(begin < 0 ? -begin : 0), count(size - first + (end < 0 ? end : 0)), stride(step) {}
+  // Element of x at output position i, or -1 for the constant.
+  int64_t source(int32_t mode, int64_t i) const {
+    const int64_t n = count, at = i - inside;
+    if (at >= 0 && at < n) return first + at;
+    if (mode == ops::pad::kConstant) return -1;
+    if (mode == ops::pad::kEdge) return first + (at < 0 ? 0 : n - 1);
+    if (mode == ops::pad::kReflect && n == 1) return first;
+    const int64_t period = mode == ops::pad::kWrap ? n : mode == ops::pad::kReflect ? 2 * (n - 1) : 2 * n;
+    const int64_t rest = (at % period + period) % period;
+    if (rest < n) return first + rest;
+    return first + (mode == ops::pad::kReflect ? period - rest : period - 1 - rest);
+  }
+  int32_t inside, first, count;
+  int64_t stride;
+};
+
+class Padding {
+ public:
+  explicit Padding(const OpContext& c)
+      : c_(c), x_(c.input(0)), y_(c.output(0)), mode_(c.attrs<Attrs>().mode), width_(dtype_bytes(x_.dtype())) {
+    last_ = y_.rank() - 1;
+    // Dimensions at the end that stay as they are move as one element.
+    while (last_ > 0 && whole(last_)) {
+      unit_ *= y_.dim(last_);
+      --last_;
+    }
+    if (c.has_input(1)) value_ = c.input(1).data;
+    else if (x_.dtype() == DType::f32) value_ = &c.attrs<Attrs>().value;
+    else value_ = &kZero;
+  }
+  Axis axis(int i) const { return Axis(c_.attrs<Attrs>().begin[i], c_.attrs<Attrs>().end[i], x_.dim(i), x_.stride(i)); }
+
+  // The dimension that rows run along.
+  int along() const { return last_; }
+
+  // Index `index` of y in the dimensions before that, one row to `to`.
+  void row(const int32_t* index, uint8_t* to) const {
+    const int last = last_;
+    const int32_t n = y_.dim(last);
+    const int64_t bytes = unit_ * width_;
+    const uint8_t* from = x_.as<const uint8_t>();
+    for (int i = 0; i < last; ++i) {
+      const Axis a = axis(i);
+      const int64_t at = a.source(mode_, index[i]);
+      if (at < 0) return fill_elements(to, value_, width_, static_cast<int32_t>(n * unit_));
+      from += at * a.stride;
+    }
+    const Axis a = axis(last);
+    const int32_t begin = a.inside, end = a.inside + a.count;
+    edge(a, from, to, 0, begin < n ? begin : n);
+    if (a.count > 0) copy_bytes(to + begin * bytes, from + a.first * bytes, a.count * bytes);
+    edge(a, from, to, end > begin ? end : begin, n);
+  }
+
+ private:
+  void edge(const Axis& a, const uint8_t* from, uint8_t* to, int32_t begin, int32_t end) const {
+    if (begin >= end) return;
+    const int64_t bytes = unit_ * width_;
+    if (mode_ == ops::pad::kConstant) return fill_elements(to + begin * bytes, value_, width_, static_cast<int32_t>((end - begin) * unit_));
+    for (int32_t i = begin; i < end; ++i) copy_bytes(to + i * bytes, from + a.source(mode_, i) * bytes, bytes);
+  }
+  bool whole(int i) const {
+    const Attrs& a = c_.attrs<Attrs>();
+    return a.begin[i] == 0 && a.end[i] == 0 && x_.stride(i - 1) == x_.dim(i) * x_.stride(i) && y_.stride(i - 1) == y_.dim(i) * y_.stride(i);
+  }
+
+  static constexpr uint64_t kZero = 0;
+  const OpContext& c_;
+  const Tensor &x_, &y_;
+  int32_t mode_;
+  uint32_t width_;
+  int last_;
+  int64_t unit_ = 1;  // elements that move as one
+  const void* value_;
+};
+
+Status run_pad(const OpContext& c) noexcept {
+  const Tensor& y = c.output(0);
+  if (y.count() == 0) return Status::kOk;
+  const Padding padding(c);
+  const int outer = padding.along();
+  int32_t rows = 1;
+  for (int i = 0; i < outer; ++i) rows *= y.dim(i);
+  const uint32_t helpers = useful_threads(c.threads, 4.0 * y.count()), parts = helpers < 2 ? 1 : helpers * 2;
+  parallel_for(c.threads, parts, [&](uint32_t part) {
+    const Range mine = part_of(rows, part, parts);
+    for (int32_t r = mine.first; r < mine.first + mine.size; ++r) {
+      int32_t index[kMaxRank], rest = r;
+      int64_t to = 0;
+      for (int i = outer - 1; i >= 0; --i) {
+        index[i] = rest % y.dim(i);
+        rest /= y.dim(i);
+        to += int64_t{index[i]} * y.stride(i);
+      }
+      padding.row(index, y.as<uint8_t>() + to);
+    }
+  });
+  return Status::kOk;
+}
+
+}  // namespace
+
+// Sizes that come as inputs are left to the portable kernel, and so is a constant that would have to be converted.
+KernelFn select_pad(const OpContext& c) noexcept {
+  const Tensor& x = c.input(0);
+  if (x.rank() == 0 || dtype_bytes(x.dtype()) == 0 || c.has_input(2) || c.has_input(3)) return nullptr;
+  if (!c.has_input(1) && x.dtype() != DType::f32 && c.attrs<Attrs>().value != 0) return nullptr;
+  return &run_pad;
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

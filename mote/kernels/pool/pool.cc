@@ -1,0 +1,233 @@
+// Pools over channels-last tensors: for each output position the channels run through vectors, tap by tap.
+
+#include <limits>
+
+#include "mote/kernels/common/parallel.h"
+#include "mote/kernels/common/plane.h"
+#include "mote/ops/adaptive_avg_pool/adaptive_avg_pool.h"
+#include "mote/ops/avg_pool/avg_pool.h"
+#include "mote/ops/max_pool/max_pool.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+namespace {
+
+// Input positions of the taps that lie inside: at, at + step, ...
+struct Taps {
+  int32_t at, count, step;
+};
+
+// Of a window whose tap 0 is at `origin`. `padded` counts the taps in front of the input's end with its padding.
+Taps taps_inside(int32_t origin, int32_t kernel, int32_t dilation, int32_t size, int32_t pad_end, int32_t* padded) {
+  const auto below = [&](int32_t limit) {
+    const int32_t n = limit > origin ? (limit - origin - 1) / dilation + 1 : 0;
+    return n < kernel ? n : kernel;
+  };
+  const int32_t first = origin < 0 ? (-origin - 1) / dilation + 1 : 0, end = below(size);
+  *padded = below(size + pad_end);
+  return {origin + first * dilation, end > first ? end - first : 0, dilation};
+}
+
+// The one spatial dimension of a 1-d tensor is taken for the height, along which strips go.
+Plane plane_of(const Tensor& t) {
+  Plane p(t);
+  if (t.rank() != 3) return p;
+  p.h = p.w;
+  p.row = p.column;
+  p.w = 1;
+  p.column = 0;
+  return p;
+}
+
+struct Max {
+  template <class D>
+  static hn::Vec<D> start(D d) {
+    using T = hn::TFromD<D>;
+    return hn::Set(d, std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest());
+  }
+  // NaN wins: the vector instruction gives v when one of the two is NaN.
+  template <class D>
+  static hn::Vec<D> add(D, hn::Vec<D> best, hn::Vec<D> v) {
+    if constexpr (std::is_same_v<hn::TFromD<D>, float>)
+      return hn::IfThenElse(hn::Eq(best, best), hn::IfThenElse(hn::Eq(v, v), hn::Max(best, v), v), best);
+    else return hn::Max(best, v);
+  }
+  template <class D>
+  static hn::Vec<D> finish(D, hn::Vec<D> best, int32_t, int32_t) {
+    return best;
+  }
+};
+
+struct Mean {
+  template <class D>
+  static hn::Vec<D> start(D d) {
+    return hn::Zero(d);
+  }
+  template <class D>
+  static hn::Vec<D> add(D, hn::Vec<D> sum, hn::Vec<D> v) {
+    return hn::Add(sum, v);
+  }
+  template <class D>
+  static hn::Vec<D> finish(D d, hn::Vec<D> sum, int32_t taps, int32_t divisor) {
+    return taps > 0 ? hn::Div(sum, hn::Set(d, static_cast<float>(divisor))) : hn::Zero(d);
+  }
+};
+
+struct Position {
+  const Plane& x;
+  int32_t n;
+  Taps rows, columns;
+  int32_t divisor;
+};
+
+// Channels [channel, channel + V vectors). Lines of the window are folded one by one, so that long sums stay exact.
+template <class Fold, int V, class D>
+MOTE_INLINE void fold_channels(const Position& p, D d, int32_t channel, hn::TFromD<D>* out) {
+  using T = hn::TFromD<D>;
+  constexpr size_t kWidth = hn::MaxLanes(D());
+  hn::Vec<D> total[V];
+  unroll<V>([&](auto v) { total[v] = Fold::start(d); });
+  for (int32_t i = 0; i < p.rows.count; ++i) {
+    const uint8_t* at = p.x.at(p.n, p.rows.at + i * p.rows.step, p.columns.at) + channel * sizeof(T);
+    const int64_t step = p.columns.step * p.x.column;
+    hn::Vec<D> line[V];
+    unroll<V>([&](auto v) { line[v] = Fold::start(d); });
+    for (int32_t k = 0; k < p.columns.count; ++k, at += step) {
+      const T* values = reinterpret_cast<const T*>(at);
+      unroll<V>([&](auto v) { line[v] = Fold::add(d, line[v], hn::LoadU(d, values + v * kWidth)); });
+    }
+    unroll<V>([&](auto v) { total[v] = Fold::add(d, total[v], line[v]); });
+  }
+  const int32_t taps = p.rows.count * p.columns.count;
+  unroll<V>([&](auto v) { hn::StoreU(Fold::finish(d, total[v], taps, p.divisor), d, out + channel + v * kWidth); });
+}
+
+// What is left of the channels, in vectors half as wide each time.
+template <class Fold, class D>
+MOTE_INLINE void fold_rest(const Position& p, D d, int32_t channel, int32_t channels, hn::TFromD<D>* out) {
+  constexpr int32_t kWidth = static_cast<int32_t>(hn::MaxLanes(D()));
+  for (; channel + kWidth <= channels; channel += kWidth) fold_channels<Fold, 1>(p, d, channel, out);
+  if constexpr (kWidth > 1) fold_rest<Fold>(p, hn::Half<D>(), channel, channels, out);
+}
+
+template <class Fold, class T>
+void fold_position(const Position& p, int32_t channels, T* out) {
+  using D = hn::CappedTag<T, 64 / sizeof(T)>;
+  constexpr int32_t kBlock = 4 * static_cast<int32_t>(hn::MaxLanes(D()));
+  int32_t channel = 0;
+  for (; channel + kBlock <= channels; channel += kBlock) fold_channels<Fold, 4>(p, D(), channel, out);
+  fold_rest<Fold>(p, D(), channel, channels, out);
+}
+
+// Window: rows(oy), columns(ox) as Taps with the padded count, divisor(valid, padded).
+template <class Fold, class T, class Window>
+void pool(const OpContext& c, const Window& window) {
+  const Plane x = plane_of(c.input(0)), y = plane_of(c.output(0));
+  const RowRange range(c, y, false);
+  const int32_t lines = range.end - range.begin, all = y.n * lines;
+  if (all <= 0 || y.w <= 0 || y.c <= 0) return;
+  const double work = static_cast<double>(all) * y.w * y.c * window.taps();
+  const uint32_t helpers = useful_threads(c.threads, work * 4), parts = helpers < 2 ? 1 : helpers * 2;
+  parallel_for(c.threads, parts, [&](uint32_t part) {
+    const Range mine = part_of(all, part, parts);
+    for (int32_t i = mine.first; i < mine.first + mine.size; ++i) {
+      const int32_t n = i / lines, oy = range.begin + i % lines;
+      int32_t padded_rows = 0, padded_columns = 0;
+      const Taps rows = window.rows(oy, &padded_rows);
+      for (int32_t ox = 0; ox < y.w; ++ox) {
+        const Taps columns = window.columns(ox, &padded_columns);
+        const Position p{x, n, rows, columns, window.divisor(rows.count * columns.count, padded_rows * padded_columns)};
+        fold_position<Fold, T>(p, y.c, reinterpret_cast<T*>(y.at(n, oy, ox)));
+      }
+    }
+  });
+}
+
+template <class A>
+class Sliding {
+ public:
+  Sliding(const A& a, const Tensor& x) : rows_(a, 0, x.dim(1)) {
+    if (x.rank() > 3) columns_ = Axis(a, 1, x.dim(2));
+  }
+  Taps rows(int32_t oy, int32_t* padded) const { return rows_.taps(oy, padded); }
+  Taps columns(int32_t ox, int32_t* padded) const { return columns_.taps(ox, padded); }
+  double taps() const { return static_cast<double>(rows_.kernel) * columns_.kernel; }
+
+ private:
+  struct Axis {
+    int32_t size = 1, kernel = 1, stride = 1, dilation = 1, pad_begin = 0, pad_end = 0;
+    Axis() = default;
+    Axis(const A& a, int i, int32_t n)
+        : size(n),
+          kernel(a.kernel[i]),
+          stride(a.strides[i]),
+          dilation(a.dilations[i]),
+          pad_begin(a.pads_begin[i]),
+          pad_end(a.pads_end[i]) {}
+    Taps taps(int32_t at, int32_t* padded) const { return taps_inside(at * stride - pad_begin, kernel, dilation, size, pad_end, padded); }
+  };
+  Axis rows_, columns_;
+};
+
+struct MaxWindow : Sliding<ops::max_pool::Attrs> {
+  using Sliding::Sliding;
+  int32_t divisor(int32_t, int32_t) const { return 1; }
+};
+
+struct MeanWindow : Sliding<ops::avg_pool::Attrs> {
+  MeanWindow(const ops::avg_pool::Attrs& a, const Tensor& x)
+      : Sliding(a, x), fixed(a.divisor_override), with_padding(a.count_include_pad != 0) {}
+  int32_t divisor(int32_t valid, int32_t padded) const { return fixed != 0 ? fixed : with_padding ? padded : valid; }
+  int32_t fixed;
+  bool with_padding;
+};
+
+// As many windows as there are outputs, together all of the input.
+class AdaptiveWindow {
+ public:
+  AdaptiveWindow(const Plane& x, const Plane& y) : x_(x), y_(y) {}
+  Taps rows(int32_t oy, int32_t*) const { return span(oy, x_.h, y_.h); }
+  Taps columns(int32_t ox, int32_t*) const { return span(ox, x_.w, y_.w); }
+  int32_t divisor(int32_t valid, int32_t) const { return valid; }
+  double taps() const { return static_cast<double>(x_.h) * x_.w / (static_cast<double>(y_.h) * y_.w); }
+
+ private:
+  static Taps span(int32_t i, int32_t in, int32_t out) {
+    const int32_t begin = static_cast<int32_t>(int64_t{i} * in / out), end = static_cast<int32_t>((int64_t{i + 1} * in + out - 1) / out);
+    return {begin, end - begin, 1};
+  }
+  const Plane x_, y_;
+};
+
+template <class T>
+Status run_max(const OpContext& c) noexcept {
+  pool<Max, T>(c, MaxWindow(c.attrs<ops::max_pool::Attrs>(), c.input(0)));
+  return Status::kOk;
+}
+Status run_mean(const OpContext& c) noexcept {
+  pool<Mean, float>(c, MeanWindow(c.attrs<ops::avg_pool::Attrs>(), c.input(0)));
+  return Status::kOk;
+}
+Status run_adaptive(const OpContext& c) noexcept {
+  pool<Mean, float>(c, AdaptiveWindow(plane_of(c.input(0)), plane_of(c.output(0))));
+  return Status::kOk;
+}
+
+bool knows(const OpContext& c) { return c.input(0).rank() <= 4; }
+
+}  // namespace
+
+KernelFn select_max_pool(const OpContext& c) noexcept {
+  if (!knows(c) || c.has_output(1)) return nullptr;
+  switch (c.input(0).dtype()) {
+    case DType::f32: return &run_max<float>;
+    case DType::s8: return &run_max<int8_t>;
+    case DType::u8: return &run_max<uint8_t>;
+    default: return nullptr;
+  }
+}
+KernelFn select_avg_pool(const OpContext& c) noexcept { return knows(c) && c.input(0).dtype() == DType::f32 ? &run_mean : nullptr; }
+KernelFn select_adaptive_avg_pool(const OpContext& c) noexcept {
+  return knows(c) && c.input(0).dtype() == DType::f32 ? &run_adaptive : nullptr;
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

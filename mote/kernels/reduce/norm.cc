@@ -1,0 +1,259 @@
+// Normalisations of f32: mean and variance of slices in two passes, then (x - mean) * factor * scale + bias.
+
+#include "mote/kernels/reduce/lines.h"
+#include "mote/ops/batch_norm/batch_norm.h"
+#include "mote/ops/group_norm/group_norm.h"
+#include "mote/ops/instance_norm/instance_norm.h"
+#include "mote/ops/layer_norm/layer_norm.h"
+#include "mote/ops/rms_norm/rms_norm.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+namespace {
+
+// A tensor under the rank of x: strides of 0 where it is broadcast. No data: absent.
+struct Operand {
+  uint8_t* data = nullptr;
+  int64_t strides[kMaxRank] = {};
+  Operand() = default;
+  Operand(const Tensor& t, int rank) : data(t.as<uint8_t>()) {
+    for (int i = 0; i < t.rank(); ++i) strides[rank - t.rank() + i] = t.dim(i) == 1 ? 0 : t.stride(i);
+  }
+};
+Operand optional(const OpContext& c, int i, int rank) { return c.has_input(i) ? Operand(c.input(i), rank) : Operand(); }
+
+enum Part { kX, kY, kScale, kBias, kMean, kInverse, kParts };
+
+struct Norm {
+  Operand part[kParts];
+  int rank;
+  int32_t dims[kMaxRank];
+  uint32_t inner;  // axes of a slice
+  bool centre;
+  float epsilon;
+  const Threads* threads;
+
+  Norm(const OpContext& c, uint32_t axes, bool subtract_mean, float add)
+      : rank(c.input(0).rank()), inner(axes), centre(subtract_mean), epsilon(add), threads(c.threads) {
+    part[kX] = Operand(c.input(0), rank);
+    part[kY] = Operand(c.output(0), rank);
+    part[kScale] = optional(c, 1, rank);
+    for (int i = 0; i < rank; ++i) dims[i] = c.input(0).dim(i);
+  }
+  template <int N>
+  void push(Nest<N>* nest, int i) const {
+    int64_t steps[N];
+    for (int k = 0; k < N; ++k) steps[k] = part[k].strides[i];
+    nest->push(dims[i], steps);
+  }
+  VF inverse_of(VF variance) const { return hn::Div(broadcast(1.0f), hn::Sqrt(hn::Add(variance, broadcast(epsilon)))); }
+};
+
+// n neighbours (or one value for all of them, step 0).
+MOTE_INLINE VF side(const uint8_t* p, int64_t step, int32_t first, int32_t count) {
+  return step == 0 ? broadcast(*reinterpret_cast<const float*>(p)) : load_some(reinterpret_cast<const float*>(p) + first, count);
+}
+
+template <int N>
+MOTE_INLINE void apply_run(const Norm& m, const uint8_t* const* at, const int64_t* step, int32_t n, VF mean, VF inverse) {
+  const float* x = reinterpret_cast<const float*>(at[kX]);
+  float* y = reinterpret_cast<float*>(const_cast<uint8_t*>(at[kY]));
+  const bool scales = m.part[kScale].data != nullptr, biases = m.part[kBias].data != nullptr;
+  for (int32_t i = 0; i < n; i += kLanes) {
+    const int32_t count = n - i < kLanes ? n - i : kLanes;
+    VF v = hn::Mul(hn::Sub(load_some(x + i, count), mean), inverse);
+    if (scales) v = hn::Mul(v, side(at[kScale], step[kScale], i, count));
+    if (biases) v = hn::Add(v, side(at[kBias], step[kBias], i, count));
+    store_some(v, count, y + i);
+  }
+}
+
+// One slice whose innermost dimension is among its axes. base: offsets of its first element in each part.
+void normalize_lines(const Norm& m, const int64_t* base, const Lines& lines, const Nest<4>& elements) {
+  const uint8_t* x = m.part[kX].data + base[kX];
+  const float count = static_cast<float>(lines.count() > 0 ? lines.count() : 1);
+  VF mean = hn::Zero(F32());
+  if (m.centre) {
+    Sum::Total sum;
+    lines.each([&](int64_t at) { fold_line<Sum>(sum, x + at, lines.step(), lines.length(), [](int32_t, VF v, int32_t) { return v; }); });
+    mean = broadcast(across<Sum>(sum) / count);
+  }
+  Sum::Total squares;
+  lines.each([&](int64_t at) {
+    fold_line<Sum>(squares, x + at, lines.step(), lines.length(), [&](int32_t, VF v, int32_t) {
+      const VF d = hn::Sub(v, mean);
+      return hn::Mul(d, d);
+    });
+  });
+  const VF inverse = m.inverse_of(broadcast(across<Sum>(squares) / count));
+  if (m.part[kMean].data != nullptr) *reinterpret_cast<float*>(m.part[kMean].data + base[kMean]) = hn::GetLane(mean);
+  if (m.part[kInverse].data != nullptr) *reinterpret_cast<float*>(m.part[kInverse].data + base[kInverse]) = hn::GetLane(inverse);
+  if (lines.count() == 0) return;
+  walk_runs(elements, 0, elements.runs(), 0, elements.length(), [&](const int64_t* offset, const int64_t* step, int32_t n) {
+    const uint8_t* at[4];
+    for (int k = 0; k < 4; ++k) at[k] = m.part[k].data + base[k] + offset[k];
+    apply_run<4>(m, at, step, n, mean, inverse);
+  });
+}
+
+// Slices that lie side by side: V vectors of columns, each a slice.
+template <int V>
+void normalize_columns(const Norm& m, const int64_t* base, const int64_t* step, const Lines& lines, const Lines& to, int32_t first,
+                       int32_t columns) {
+  const uint8_t* x = m.part[kX].data + base[kX] + first * 4;
+  const VF count = broadcast(static_cast<float>(lines.count()));
+  VF mean[V], inverse[V];
+  Sum::Total sums[V], squares[V];
+  if (m.centre) fold_columns<Sum, V>(sums, x, lines, columns, [](auto, VF v) { return v; });
+  unroll<V>([&](auto v) { mean[v] = hn::Div(sums[v].value(), count); });
+  fold_columns<Sum, V>(squares, x, lines, columns, [&](auto v, VF value) {
+    const VF d = hn::Sub(value, mean[v]);
+    return hn::Mul(d, d);
+  });
+  VF scale[V], bias[V];
+  unroll<V>([&](auto v) {
+    const int32_t at = first + v * kLanes, left = columns - v * kLanes;
+    inverse[v] = m.inverse_of(hn::Div(squares[v].value(), count));
+    scale[v] = m.part[kScale].data != nullptr ? side(m.part[kScale].data + base[kScale], step[kScale], at, left) : broadcast(1.0f);
+    bias[v] = m.part[kBias].data != nullptr ? side(m.part[kBias].data + base[kBias], step[kBias], at, left) : hn::Zero(F32());
+  });
+  // Both walks visit the same positions in the same order.
+  Nest<2> both;
+  for (int i = 0; i < lines.depth; ++i) {
+    const int64_t steps[2] = {lines.stride[i], to.stride[i]};
+    both.push(lines.size[i], steps);
+  }
+  if (both.depth == 0) {
+    const int32_t none[2] = {-1, -1};
+    both.close(none);
+  }
+  uint8_t* y = m.part[kY].data + base[kY] + first * 4;
+  walk_runs(both, 0, both.runs(), 0, both.length(), [&](const int64_t* offset, const int64_t* steps, int32_t n) {
+    for (int32_t i = 0; i < n; ++i) {
+      const float* in = reinterpret_cast<const float*>(x + offset[0] + i * steps[0]);
+      float* out = reinterpret_cast<float*>(y + offset[1] + i * steps[1]);
+      unroll<V>([&](auto v) {
+        const int32_t left = columns - v * kLanes;
+        const VF value = hn::Mul(hn::Sub(load_some(in + v * kLanes, left), mean[v]), inverse[v]);
+        store_some(hn::Add(hn::Mul(value, scale[v]), bias[v]), left, out + v * kLanes);
+      });
+    }
+  });
+}
+
+void normalize(const Norm& m) {
+  TensorDesc shape{};
+  shape.rank = static_cast<uint8_t>(m.rank);
+  Lines lines, to;
+  Nest<kParts> kept;
+  Nest<4> elements;
+  for (int i = 0; i < m.rank; ++i) {
+    shape.dims[i] = m.dims[i];
+    if ((m.inner >> i & 1) == 0) {
+      m.push(&kept, i);
+      continue;
+    }
+    lines.push(m.dims[i], m.part[kX].strides[i]);
+    to.push(m.dims[i], m.part[kY].strides[i]);
+    m.push(&elements, i);
+  }
+  const double cost = 16.0 * static_cast<double>(lines.count());
+  // Statistics that are asked for are those of single slices.
+  if (innermost_is_in(shape, m.inner) || m.part[kMean].data != nullptr || m.part[kInverse].data != nullptr) {
+    const int32_t none[kParts] = {-1, -1, -1, -1, -1, -1}, widths[4] = {4, 4, 4, 4};
+    if (kept.depth == 0) kept.close(none);
+    elements.close(widths);
+    const auto slices = [&](const int64_t* offset, const int64_t* step, int32_t n) {
+      for (int32_t i = 0; i < n; ++i) {
+        int64_t base[kParts];
+        for (int k = 0; k < kParts; ++k) base[k] = offset[k] + i * step[k];
+        normalize_lines(m, base, lines, elements);
+      }
+    };
+    return each_run(kept, m.threads, cost, slices, 1);
+  }
+  const int32_t widths[kParts] = {4, 4, 4, 4, 4, 4};
+  kept.close(widths);
+  each_run(kept, m.threads, cost, [&](const int64_t* offset, const int64_t* step, int32_t n) {
+    each_column_block(n, [&](auto vectors, int32_t first, int32_t columns) {
+      normalize_columns<decltype(vectors)::value>(m, offset, step, lines, to, first, columns);
+    });
+  });
+}
+
+uint32_t axes_from(int axis) { return ~0u << axis; }
+int positive(int32_t axis, int rank) { return axis < 0 ? axis + (rank > 0 ? rank : 1) : axis; }
+
+Status run_layer_norm(const OpContext& c) noexcept {
+  const auto& a = c.attrs<ops::layer_norm::Attrs>();
+  const int rank = c.input(0).rank();
+  Norm m(c, axes_from(positive(a.axis, rank)), true, a.epsilon);
+  m.part[kBias] = optional(c, 2, rank);
+  if (c.has_output(1)) m.part[kMean] = Operand(c.output(1), rank);
+  if (c.has_output(2)) m.part[kInverse] = Operand(c.output(2), rank);
+  normalize(m);
+  return Status::kOk;
+}
+
+Status run_rms_norm(const OpContext& c) noexcept {
+  const auto& a = c.attrs<ops::rms_norm::Attrs>();
+  normalize(Norm(c, axes_from(positive(a.axis, c.input(0).rank())), false, a.epsilon));
+  return Status::kOk;
+}
+
+Status run_instance_norm(const OpContext& c) noexcept {
+  const int rank = c.input(0).rank();
+  Norm m(c, rank > 2 ? axes_from(1) & ~axes_from(rank - 1) : 0, true, c.attrs<ops::instance_norm::Attrs>().epsilon);
+  m.part[kBias] = optional(c, 2, rank);
+  normalize(m);
+  return Status::kOk;
+}
+
+Status run_group_norm(const OpContext& c) noexcept {
+  const auto& a = c.attrs<ops::group_norm::Attrs>();
+  const int rank = c.input(0).rank();
+  const int32_t channels = rank > 0 ? c.input(0).dim(rank - 1) : 1, size = channels / a.groups;
+  for (int32_t g = 0; g < a.groups && size > 0; ++g) {
+    Norm m(c, axes_from(rank >= 2 ? 1 : 0), true, a.epsilon);
+    m.part[kBias] = optional(c, 2, rank);
+    if (rank > 0) m.dims[rank - 1] = size;
+    for (Operand& o : m.part)
+      if (o.data != nullptr && rank > 0) o.data += o.strides[rank - 1] * g * size;
+    normalize(m);
+  }
+  return Status::kOk;
+}
+
+Status run_batch_norm(const OpContext& c) noexcept {
+  const auto& a = c.attrs<ops::batch_norm::Attrs>();
+  const Tensor &x = c.input(0), &y = c.output(0);
+  // A channel vector, seen as (C, 1, ...) so that it lies along its axis.
+  TensorDesc channels = *c.input(1).desc;
+  channels.rank = static_cast<uint8_t>(x.rank() > 0 ? x.rank() - positive(a.axis, x.rank()) : 0);
+  for (int i = 1; i < channels.rank; ++i) channels.dims[i] = 1;
+  const TensorDesc* operands[] = {x.desc, &channels, y.desc};
+  const VF epsilon = broadcast(a.epsilon);
+  each_run<3>(*y.desc, operands, c.rows, c.threads, 16, [&](const int64_t* offset, const int64_t* step, int32_t n) {
+    const float* in = reinterpret_cast<const float*>(x.as<const uint8_t>() + offset[0]);
+    float* out = reinterpret_cast<float*>(y.as<uint8_t>() + offset[2]);
+    for (int32_t i = 0; i < n; i += kLanes) {
+      const int32_t count = n - i < kLanes ? n - i : kLanes;
+      const auto of = [&](int k) { return side(c.input(k).as<const uint8_t>() + offset[1], step[1], i, count); };
+      const VF inverse = hn::Div(broadcast(1.0f), hn::Sqrt(hn::Add(of(4), epsilon)));
+      const VF v = hn::Mul(hn::Sub(load_some(in + i, count), of(3)), inverse);
+      store_some(hn::Add(hn::Mul(v, of(1)), of(2)), count, out + i);
+    }
+  });
+  return Status::kOk;
+}
+
+KernelFn if_f32(const OpContext& c, KernelFn fn) { return c.input(0).dtype() == DType::f32 ? fn : nullptr; }
+
+}  // namespace
+
+KernelFn select_layer_norm(const OpContext& c) noexcept { return if_f32(c, &run_layer_norm); }
+KernelFn select_rms_norm(const OpContext& c) noexcept { return if_f32(c, &run_rms_norm); }
+KernelFn select_instance_norm(const OpContext& c) noexcept { return if_f32(c, &run_instance_norm); }
+KernelFn select_group_norm(const OpContext& c) noexcept { return if_f32(c, &run_group_norm); }
+KernelFn select_batch_norm(const OpContext& c) noexcept { return if_f32(c, &run_batch_norm); }
+
+}  // namespace mote::kernels::MOTE_ISA_NAME
