@@ -10,9 +10,10 @@ usage() {
   cat << 'END'
 ./do setup             install what is missing (Debian packages, by apt)
 ./do demo              build, make the bundled model, run it: result, time, memory
-./do test              build and run every test of the release and sanitizer builds
+./do test              every test of the release and sanitizer builds, a minute of each fuzz target; device code on Cortex-M
+                       and WebAssembly (what CI runs)
 ./do test --fast       the tests of the release build that take less than a minute together
-./do test --all        also Clang, threads, 32- and 64-bit Arm, Cortex-M, Windows, macOS, WebAssembly, fuzzing
+./do test --all        also 64- and 32-bit Arm, Windows, macOS, the thread sanitizer and optimised code of Clang
 ./do test PRESET ...   build and test these presets only (cmake --list-presets)
 ./do bench             overhead per operator, load time, and the bundled model
 ./do format            format all code, write docs/generated anew
@@ -22,10 +23,13 @@ END
 # --- set-up ----------------------------------------------------------------------------------------------------------
 
 packages_demo="build-essential cmake ninja-build ccache git python3 flatbuffers-compiler libflatbuffers-dev
-  protobuf-compiler libprotobuf-dev libcli11-dev nlohmann-json3-dev libjpeg-dev libpng-dev"
+  protobuf-compiler libprotobuf-dev libcli11-dev nlohmann-json3-dev libjpeg-dev libpng-dev libhwy-dev"
 packages_test="$packages_demo libgtest-dev googletest libbenchmark-dev clang libclang-rt-14-dev clang-format clang-tidy gcc-arm-none-eabi
   libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm python3-venv"
-packages_all="$packages_test g++-aarch64-linux-gnu g++-arm-linux-gnueabihf qemu-user wine64"
+# What single presets need besides; a test run without them says so and leaves the preset out.
+packages_aarch64="g++-aarch64-linux-gnu qemu-user"
+packages_armv7="g++-arm-linux-gnueabihf qemu-user"
+packages_all="$packages_test $packages_aarch64 $packages_armv7 wine64"
 
 setup() {
   local missing=() package as_root=()
@@ -34,7 +38,7 @@ setup() {
     [ "$(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2> /dev/null | cut -c1-2)" = ii ] || missing+=("$package")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
-  command -v apt-get > /dev/null || { echo "please install what matches these Debian packages: ${missing[*]}"; exit 1; }
+  command -v apt-get > /dev/null || { echo "please install what matches these Debian packages: ${missing[*]}"; return 1; }
   [ "$(id -u)" = 0 ] || as_root=(sudo)
   echo "installing: ${missing[*]}"
   "${as_root[@]}" apt-get update -q
@@ -94,55 +98,49 @@ run_ctest() {
   passed=$((passed + total - bad - left)) failed=$((failed + bad)) skipped=$((skipped + left))
 }
 
+# PRESET [--target TARGET ...]: builds it, or these targets of it, and runs its tests.
 test_preset() {
-  local preset=$1
-  shift
-  if build "$preset"; then run_ctest "$preset" "$@"; else count "$preset: build" 1; fi
+  if build "$@"; then run_ctest "$1"; else count "$1: build" 1; fi
 }
 
 build_only() {
-  build "$1" && count "$1: build" 0 || count "$1: build" 1
+  if build "$1"; then count "$1: build" 0; else count "$1: build" 1; fi
 }
 
-# What starts threads, under the thread sanitizer.
-test_threads() {
-  if build tsan --target api_test runtime_test; then run_ctest tsan; else count "tsan: build" 1; fi
+# One fuzz target for some seconds: NAME TARGET LONGEST_INPUT SECONDS SEEDS... Every call starts from the same inputs and the same seed: how
+# far it comes depends on the machine, the way there does not.
+fuzz_target() {
+  local name=$1 work=build/asan/fuzz
+  mkdir -p "$work/$name"
+  "build/asan/bin/$2" -seed=1 -max_len="$3" -max_total_time="$4" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix="$work/$name-" "$work/$name" "${@:5}" > "$work/$name.log" 2>&1
 }
 
-# Each fuzz target for some seconds, from generated seeds and what is kept in tests/fuzz/corpus; a crash or hang fails. Every call
-# starts from the same inputs and the same seed: how far it comes depends on the machine, the way there does not.
+# The fuzz targets of the asan build, as many at a time as there are processors; a crash or hang fails.
 fuzz() {
-  local seconds=$1 name log corpus
-  build fuzz --target program_fuzz mutate_fuzz op_fuzz make_corpus || { count "fuzz: build" 1; return; }
-  rm -rf build/fuzz/seeds build/fuzz/corpus
-  mkdir -p build/fuzz/seeds
-  build/fuzz/bin/make_corpus build/fuzz/seeds 500 > build/fuzz/make_corpus.log 2>&1 || { cat build/fuzz/make_corpus.log; count make_corpus 1; }
-  for name in program_fuzz mutate_fuzz op_fuzz; do
-    log=build/fuzz/$name.log corpus=build/fuzz/corpus/$name
-    mkdir -p "$corpus"
-    echo "--- $name: $seconds s"
-    if build/fuzz/bin/$name -seed=1 -max_len=16384 -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-         -artifact_prefix=build/fuzz/ "$corpus" build/fuzz/seeds $(ls -d tests/fuzz/corpus 2> /dev/null) > "$log" 2>&1; then
-      count "$name" 0
-    else
-      tail -40 "$log"
-      count "$name" 1
-    fi
-    grep "number_of_executed_units" "$log" || true
+  local seconds=$1 work=build/asan/fuzz name
+  local names=(program_fuzz mutate_fuzz op_fuzz model_fuzz-onnx model_fuzz-tflite)
+  local -A process=()
+  rm -rf "$work" && mkdir -p "$work/seeds"
+  if ! build/asan/bin/make_corpus "$work/seeds" 500 > "$work/make_corpus.log" 2>&1; then cat "$work/make_corpus.log"; count make_corpus 1; return; fi
+  echo "--- fuzzing, $seconds s each"
+  for name in "${names[@]}"; do
+    while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do sleep 0.5; done
+    case $name in
+      model_fuzz-*) fuzz_target "$name" model_fuzz 32768 "$seconds" "tests/fuzz_models/corpus/${name#*-}" & ;;
+      *) fuzz_target "$name" "$name" 16384 "$seconds" "$work/seeds" tests/fuzz/corpus & ;;
+    esac
+    process[$name]=$!
+  done
+  for name in "${names[@]}"; do
+    if wait "${process[$name]}"; then count "$name" 0; else tail -40 "$work/$name.log"; count "$name" 1; fi
+    echo "$name: $(grep -oP "number_of_executed_units: *\K.*" "$work/$name.log") executions"
   done
 }
 
-# Mutated ONNX and TFLite files through the compiler, for some seconds; likewise.
-fuzz_models() {
-  local log=build/fuzz/model_fuzz.log seeds=(tests/fuzz_models/corpus)
-  build fuzz --target model_fuzz || { count "model_fuzz: build" 1; return; }
-  rm -rf build/fuzz/corpus/model_fuzz
-  mkdir -p build/fuzz/corpus/model_fuzz
-  [ ! -d ../shared/models ] || seeds+=(../shared/models)
-  echo "--- model_fuzz: $1 s"
-  build/fuzz/bin/model_fuzz -seed=1 -max_len=131072 -max_total_time="$1" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-    -artifact_prefix=build/fuzz/ build/fuzz/corpus/model_fuzz "${seeds[@]}" > "$log" 2>&1 && count model_fuzz 0 || { tail -40 "$log"; count model_fuzz 1; }
-  grep "number_of_executed_units" "$log" || true
+# The sanitizer build: tests, then fuzz targets.
+test_sanitized() {
+  if build asan; then run_ctest asan; fuzz 60; else count "asan: build" 1; fi
 }
 
 finish() {
@@ -151,61 +149,53 @@ finish() {
   [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
 }
 
-test_all() {
-  local fuzz_seconds=$1
-  setup "$packages_all"
-  setup_references
-  test_preset release
-  test_preset asan
-  test_preset cortex-m4
-  test_preset cortex-m55
-  test_preset clang
-  test_threads
-  build_only cortex-m4-all
-  test_preset aarch64 -LE host
-  test_preset armv7 -LE host
-  if setup_venv; then
-    test_preset windows-x64
-    test_preset wasm
-    build_only macos-arm64
-  else
-    skipped=$((skipped + 3))
-    echo "SKIPPED: windows-x64, wasm, macos-arm64: PyPI packages ziglang and wasmtime could not be installed"
-  fi
-  fuzz "$fuzz_seconds"
-  fuzz_models "$fuzz_seconds"
+# Installs what a preset needs besides packages_test.
+prepare() {
+  case $1 in
+    aarch64) setup "$packages_aarch64" ;;
+    armv7) setup "$packages_armv7" ;;
+    windows-x64) setup wine64 && setup_venv ;;
+    wasm | macos-arm64) setup_venv ;;
+  esac
 }
+
+# The bundled model, which other presets build into their programs, is made by the release build. They say so when it is missing.
+make_digits() { [ -f build/release/digits_flash.mote ] || build release --target digits || true; }
+
+# Builds and tests presets, each the way it is meant.
+test_presets() {
+  local preset
+  for preset in "$@"; do
+    if ! prepare "$preset"; then
+      skipped=$((skipped + 1))
+      echo "SKIPPED: $preset: what it needs could not be installed"
+      continue
+    fi
+    case $preset in
+      asan) test_sanitized ;;
+      # The whole tree is compiled by Clang for asan; here its optimised device code is tested.
+      clang) test_preset clang --target ops_test runtime_test api_test ;;
+      # What starts threads.
+      tsan) test_preset tsan --target api_test runtime_test ;;
+      size | cortex-m4-all) build_only "$preset" ;;
+      macos-arm64) make_digits; build_only "$preset" ;;
+      cortex-* | windows-x64 | wasm) make_digits; test_preset "$preset" ;;
+      *) test_preset "$preset" ;;
+    esac
+  done
+}
+
+# What CI has time for: 45 minutes on two processors with nothing cached.
+presets_ci="release asan cortex-m4 cortex-m55 cortex-m4-all wasm"
+presets_all="$presets_ci aarch64 windows-x64 macos-arm64 armv7 tsan clang"
 
 run_tests() {
   case ${1:-} in
     --fast) setup "$packages_test"; build release && ctest --preset release -j "$jobs" -LE slow ;;
-    --all) test_all 60; finish ;;
-    '')
-      setup "$packages_test"
-      setup_references
-      test_preset release
-      test_preset asan
-      test_preset cortex-m4
-      test_preset cortex-m55
-      finish
-      ;;
+    --all) run_tests $presets_all ;;
+    '') run_tests $presets_ci ;;
     -*) usage; exit 2 ;;
-    *)
-      setup "$packages_all"
-      setup_references
-      local preset
-      for preset in "$@"; do
-        case $preset in
-          windows-x64 | wasm) setup_venv; test_preset "$preset" ;;
-          macos-arm64) setup_venv; build_only "$preset" ;;
-          size | cortex-m4-all) build_only "$preset" ;;
-          fuzz) fuzz 60; fuzz_models 60 ;;
-          tsan) test_threads ;;
-          *) test_preset "$preset" ;;
-        esac
-      done
-      finish
-      ;;
+    *) setup "$packages_test"; setup_references; test_presets "$@"; finish ;;
   esac
 }
 
@@ -246,6 +236,7 @@ format() {
   build release --target mote
   mkdir -p docs/generated
   build/release/bin/mote ops --markdown > docs/generated/operators.md
+  build/release/bin/mote ops --aten > docs/generated/aten.md
 }
 
 case ${1:-help} in

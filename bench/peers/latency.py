@@ -4,8 +4,9 @@
     latency.py --mote build/release/bin/mote MODEL.onnx MODEL.tflite ... [--threads 1,2] [--rounds 5] [--seconds 1]
                [--python onnxruntime=venv/bin/python] [--peers onnxruntime,openvino,litert] [--kernels avx2] [--json out.json]
 
-Peers: onnxruntime and openvino read ONNX files, litert reads TFLite files; each is a PyPI package of the Python that runs this script, or of the one
-named with --python. What is missing is named and left out. A ratio below 1 means that Mote is faster. Compare only within one run.
+Peers: onnxruntime and openvino read ONNX files, litert reads TFLite files; each is a PyPI package of the Python that runs this script, or
+of the one named with --python. What is missing is named and left out. A ratio below 1 means that Mote is faster. Compare only within
+one run.
 """
 import argparse
 import json
@@ -44,8 +45,8 @@ def onnxruntime_call(model, threads):
     options = ort.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    types = {"tensor(float)": "float32", "tensor(int64)": "int64", "tensor(int32)": "int32", "tensor(uint8)": "uint8", "tensor(int8)": "int8",
-             "tensor(float16)": "float16", "tensor(bool)": "bool", "tensor(double)": "float64"}
+    types = {"tensor(float)": "float32", "tensor(int64)": "int64", "tensor(int32)": "int32", "tensor(uint8)": "uint8",
+             "tensor(int8)": "int8", "tensor(float16)": "float16", "tensor(bool)": "bool", "tensor(double)": "float64"}
     feed = {i.name: filled(i.shape, types[i.type]) for i in session.get_inputs()}
     return lambda: session.run(None, feed)
 
@@ -107,8 +108,8 @@ class Runner:
         return json.loads(done.stdout)["p50_us"] if done.returncode == 0 else self.refuse("mote", model, done.stderr)
 
     def peer(self, name, model, threads):
-        command = [self.pythons.get(name, sys.executable), os.path.abspath(__file__), "--child", name, "--threads", str(threads), "--seconds",
-                   str(self.a.seconds), model]
+        command = [self.pythons.get(name, sys.executable), os.path.abspath(__file__), "--child", name, "--threads", str(threads),
+                   "--seconds", str(self.a.seconds), model]
         done = subprocess.run(command, capture_output=True, text=True)
         try:
             return float(done.stdout.split()[-1])
@@ -119,7 +120,8 @@ class Runner:
 def table(rows, peers, threads):
     widths = [max(24, max(len(r["model"]) for r in rows)), *[12] * (len(peers) + 2)]
     print(f"\nmedian of rounds, us, {threads} thread{'s' if threads != 1 else ''}")
-    print("  ".join(text.rjust(w) if i else text.ljust(w) for i, (text, w) in enumerate(zip(["model", "mote", *peers, "mote/best"], widths))))
+    heads = ["model", "mote", *peers, "mote/best"]
+    print("  ".join(text.rjust(w) if i else text.ljust(w) for i, (text, w) in enumerate(zip(heads, widths))))
     ratios = []
     for r in rows:
         best = min((r[p] for p in peers if r.get(p)), default=None)
@@ -156,7 +158,8 @@ def main():
             samples = {}
             for round_number in range(arguments.rounds):
                 for model in arguments.models:
-                    print(f"\rround {round_number + 1} of {arguments.rounds}: {os.path.basename(model):40}", end="", file=sys.stderr, flush=True)
+                    progress = f"\rround {round_number + 1} of {arguments.rounds}: {os.path.basename(model):40}"
+                    print(progress, end="", file=sys.stderr, flush=True)
                     samples.setdefault((model, "mote"), []).append(runner.mote(model, threads))
                     for name in names:
                         if model.endswith(PEERS[name]) and (name, os.path.basename(model)) not in runner.refused:

@@ -24,11 +24,11 @@ typedef struct mote_instance_options {
   const mote_memory* scratch;
   const mote_memory* banks; /* bank_count of them */
   uint32_t bank_count;
-  uint32_t threads; /* that share the work of one run; 0 and 1: the caller's alone, which then takes no lock and touches no atomic */
+  uint32_t threads;    /* that share the work of one run; 0 and 1: the caller's alone, which then takes no lock and touches no atomic */
   mote_trace_fn trace; /* NULL: nothing is traced, nothing is spent */
   void* trace_context;
-  /* Threads of the caller's instead of a pool of this library's: calls body(body_context, i, thread) once for every i in [0, count), with thread
-   * in [0, threads), and returns when all are done. NULL: this library makes threads - 1 of its own for the instance. */
+  /* Threads of the caller's instead of a pool of this library's: calls body(body_context, i, thread) once for every i in [0, count), with
+   * thread in [0, threads), and returns when all are done. NULL: this library makes threads - 1 of its own for the instance. */
   void (*parallel_for)(void* parallel_context, uint32_t count, void (*body)(void* body_context, uint32_t index, uint32_t thread),
                        void* body_context);
   void* parallel_context;

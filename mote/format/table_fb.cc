@@ -20,6 +20,7 @@ struct Part {
 
 template <class Plain, class Fb>
 constexpr Part part(flatbuffers::voffset_t field, size_t span) {
+  // NOLINTNEXTLINE(misc-redundant-expression): the scalars are the same type on both sides.
   static_assert(sizeof(Plain) == sizeof(Fb) && alignof(Plain) == alignof(Fb), "program.h and program.fbs must agree");
   return {static_cast<uint8_t>(field), sizeof(Plain), alignof(Plain), static_cast<uint8_t>(span / sizeof(void*))};
 }

@@ -19,8 +19,8 @@ using SelectFn = KernelFn (*)(uint16_t op, const OpContext&) noexcept;
 // Null for kPortable.
 SelectFn select_for(Isa isa) noexcept;
 
-// Floating-point operations in registers, `rounds` times some; returns how many. sink: three numbers, changed. For measuring peaks; null for
-// kPortable.
+// Floating-point operations in registers, `rounds` times some; returns how many. sink: three numbers, changed. For measuring peaks; null
+// for kPortable.
 using ProbeFn = uint64_t (*)(uint32_t rounds, float* sink) noexcept;
 ProbeFn probe_fma_for(Isa isa) noexcept;
 

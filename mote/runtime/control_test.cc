@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "mote/ops/conv/conv.h"
 #include "mote/runtime/testing/run_program.h"
@@ -100,6 +101,39 @@ TEST(Control, WhileLoopStopsByItsConditionOrItsBound) {
     EXPECT_EQ(values_of<float>(out[0])[0], std::ceil(limit_value));
   }
   EXPECT_EQ(p.run(0, {bytes_of<float>({101})}, &out).why(), Why::kTripBound);
+}
+
+// The bound limits trips, not counts: a condition may end a loop that was asked to go on for longer.
+TEST(Control, LoopWithCountAndConditionEndsByTheFirst) {
+  ProgramBuilder b;
+  b.begin_method("main");
+  const TensorId n = b.input("n", DType::s64, {}), limit = b.input("limit", DType::f32, {});
+  const TensorId one = b.constant_f32({}, {1});
+  const TensorId i = b.temp(DType::f32, {}), more = b.temp(DType::boolean, {});
+  b.op_into(OpId::sub, NoAttrs{}, {one, one}, {i});
+  b.op_into(OpId::less, NoAttrs{}, {i, limit}, {more});
+  b.begin_loop(n, more, kAbsent, 10);
+  b.op_into(OpId::add, NoAttrs{}, {i, one}, {i});
+  b.op_into(OpId::less, NoAttrs{}, {i, limit}, {more});
+  b.end();
+  b.output("i", i);
+  Loaded p(finish(b));
+  ASSERT_TRUE(p.status.ok()) << emit::describe(p.diagnostic);
+  std::vector<std::vector<uint8_t>> out;
+  struct Case {
+    int64_t count;
+    float limit, trips;
+  };
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  for (const Case c : {Case{3, 7, 3}, Case{-1, 7, 0}, Case{10, 99, 10}, Case{11, 10, 10}, Case{kMost, 7, 7}, Case{kMost, 0, 0}}) {
+    ASSERT_TRUE(p.run(0, {scalar_s64(c.count), bytes_of<float>({c.limit})}, &out).ok()) << c.count << " " << c.limit;
+    EXPECT_EQ(values_of<float>(out[0])[0], c.trips);
+  }
+  for (const int64_t count : {int64_t{11}, kMost}) {
+    EXPECT_EQ(p.run(0, {scalar_s64(count), bytes_of<float>({99})}, &out).why(), Why::kTripBound) << count;
+    EXPECT_EQ(p.instance.diagnostic().expected, 10);
+    EXPECT_EQ(p.instance.diagnostic().found, 11);
+  }
 }
 
 TEST(Control, LoopsNestAndStep) {

@@ -102,6 +102,7 @@ Json result_json(const CommandSettings& s, const driver::CompileResult& r, const
             {"golden_examples", example_count(view)},
             {"compile_s", seconds},
             {"stages_s", stages},
+            {"slow_paths", r.slow_paths},
             {"notes", r.notes}};
   if (s.size) j["size"] = size_json(size_report(view));
   return j;
@@ -124,6 +125,7 @@ void print_text(const CommandSettings& s, const driver::CompileResult& r, const 
   t.add({"compiled in", time});
   std::printf("%s -> %s\n%s", s.model.c_str(), s.output.c_str(), t.text().c_str());
   if (s.size) std::printf("%s", size_text(size_report(view), 20).c_str());
+  for (const std::string& line : r.slow_paths) std::fprintf(stderr, "mote: warning: %s\n", line.c_str());
   for (const std::string& note : r.notes) std::fprintf(stderr, "mote: note: %s\n", note.c_str());
 }
 

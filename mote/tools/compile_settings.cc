@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "mote/platform/cpu.h"
 #include "mote/tools/failure.h"
 
 namespace mote::tools {
@@ -154,6 +155,7 @@ CompileSettings settings_of(const std::string& words) {
 
 driver::CompileOptions options_of(const CompileSettings& s) {
   driver::CompileOptions o;
+  o.select = kernels::select_for(kernels::best_isa(cpu_features()));
   for (const std::string& text : s.shapes) {
     const auto [name, value] = split("--shape", text, "INPUT=1x3x224x224");
     o.import.shapes[name] = parse_shape(value, text);
@@ -167,6 +169,7 @@ driver::CompileOptions options_of(const CompileSettings& s) {
   o.passes.optimize = !s.no_optimize;
   o.passes.exact = s.exact;
   o.plan.strips = s.strips;
+  o.passes.winograd = !s.strips;  // strips need operators that work row by row
   o.plan.io_in_arena = s.io_in_arena;
   if (!s.ram.empty()) {
     if (!s.strips) throw usage("--ram needs --strips");

@@ -3,8 +3,17 @@
 #   check_generated.sh MOTE_COMMAND
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-"$1" ops --markdown | diff -u docs/generated/operators.md - > "${TMPDIR:-/tmp}/mote_generated.$$.diff" && status=0 || status=1
-head -40 "${TMPDIR:-/tmp}/mote_generated.$$.diff"
-rm -f "${TMPDIR:-/tmp}/mote_generated.$$.diff"
-[ "$status" = 0 ] || echo "docs/generated/operators.md is out of date: run ./do format"
+status=0
+check() { # FILE OPTION
+  local found="${TMPDIR:-/tmp}/mote_generated.$$.diff"
+  if ! "$mote" ops "$2" | diff -u "docs/generated/$1" - > "$found"; then
+    head -40 "$found"
+    echo "docs/generated/$1 is out of date: run ./do format"
+    status=1
+  fi
+  rm -f "$found"
+}
+mote=$1
+check operators.md --markdown
+check aten.md --aten
 exit "$status"

@@ -13,8 +13,10 @@ CODE = (".h", ".hpp", ".cc", ".c", ".py", ".cmake", ".def", ".fbs")
 MAX_LINES, GOAL_P95, MAX_COLUMNS, MAX_FILE_BYTES, README_LINES = 500, 400, 140, 1_000_000, 40
 # A path of somebody's machine. Examples in prose use relative paths.
 MACHINE_PATH = re.compile(rb"(?<![\w.])/(home|Users|root|work|workspace|mnt)/[\w.-]+")
-MODULES_WITH_README = ["mote/api", "mote/core", "mote/format", "mote/ops", "mote/runtime", "mote/platform", "mote/kernels", "mote/backends",
-                       "mote/backends/null", "mote/compiler", "mote/tools", "mote/bindings", "mote/fleet", "tests", "examples", "cmake"]
+SOURCES = CODE + (".sh", ".ld", ".java", ".cs", ".js", ".ts")
+# Folders that hold no sources themselves, and those that hold one operator each: there the header says it.
+ALSO_WITH_README = ["mote/bindings", "mote/compiler", "mote/fleet", "mote/backends", "examples"]
+ONE_OPERATOR = re.compile(r"mote/ops/(?!(?:common|testing)$)\w+$")
 
 
 def tracked():
@@ -42,20 +44,24 @@ def check_file(path, lengths):
             yield f"{name}:{number}: {len(line)} columns; the limit is {MAX_COLUMNS}"
 
 
-def check_readmes():
-    for module in MODULES_WITH_README:
-        readme = ROOT / module / "README.md"
+def check_readmes(files):
+    folders = {f.parent.relative_to(ROOT).as_posix() for f in files if f.suffix in SOURCES}
+    for folder in sorted(folders | set(ALSO_WITH_README)):
+        readme = ROOT / folder / "README.md"
+        if ONE_OPERATOR.match(folder) or folder == ".":
+            continue
         if not readme.is_file():
-            yield f"{module}/README.md is missing"
+            yield f"{folder}/README.md is missing: what it is, what it must not do, where to start reading"
         elif len(readme.read_text().splitlines()) > README_LINES:
-            yield f"{module}/README.md has more than {README_LINES} lines"
+            yield f"{folder}/README.md has more than {README_LINES} lines"
 
 
 def main():
     lengths, found = [], []
-    for path in tracked():
+    files = tracked()
+    for path in files:
         found += check_file(path, lengths)
-    found += check_readmes()
+    found += check_readmes(files)
     lengths.sort()
     p95 = lengths[len(lengths) * 95 // 100]
     print(f"{len(lengths)} C++ files: median {lengths[len(lengths) // 2]} lines, p95 {p95}, longest {lengths[-1]}")

@@ -4,11 +4,22 @@
 #include <cstdlib>
 #include <cstring>
 
+#if __has_include(<google/protobuf/stubs/logging.h>)
+#include <google/protobuf/stubs/logging.h>
+#endif
+
 #include "mote/compiler/driver/compile.h"
 #include "mote/compiler/driver/run.h"
 
 namespace mote::fuzz {
 namespace {
+
+// Older protobuf prints what is wrong with the bytes; the compiler says it.
+#if __has_include(<google/protobuf/stubs/logging.h>)
+void hush_protobuf() { google::protobuf::SetLogHandler(nullptr); }
+#else
+void hush_protobuf() {}
+#endif
 
 [[noreturn]] void broken(const std::string& why) {
   std::fprintf(stderr, "compile_untrusted: %s\n", why.c_str());
@@ -18,10 +29,11 @@ namespace {
 }  // namespace
 
 CompiledModel compile_untrusted(ConstBytes model, bool run) {
+  hush_protobuf();
   CompiledModel r;
   frontends::Source source;
-  const bool tflite = model.size >= 8 && std::memcmp(model.data + 4, "TFL3", 4) == 0;
-  source.path = tflite ? "fuzz.tflite" : "fuzz.onnx";
+  r.tflite = model.size >= 8 && std::memcmp(model.data + 4, "TFL3", 4) == 0;
+  source.path = r.tflite ? "fuzz.tflite" : "fuzz.onnx";
   source.bytes = ir::Bytes::copy_of(model.data, model.size);
   driver::CompileOptions options;
   options.import.max_trips = 64;

@@ -8,6 +8,7 @@
 namespace mote::fuzz {
 
 struct CompiledModel {
+  bool tflite = false;
   bool imported = false;  // got past the front end
   bool compiled = false;
   size_t file_bytes = 0;

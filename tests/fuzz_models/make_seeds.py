@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the model fuzzers: one small ONNX model for each of many operators, and some with control flow. Needs onnx.
+"""Writes the seeds of the model fuzzers: one small ONNX model for each of many operators, and some with control flow; for TensorFlow
+Lite what seeds_tflite.py makes. Needs onnx, and for the latter tflite and flatbuffers.
 
-make_seeds.py FOLDER
+make_seeds.py FOLDER [--all]        --all: every case of tests/tflite rather than one for each operator
 """
 import pathlib
 import sys
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
+
+import seeds_tflite
 
 F, I64, BOOL, U8, S8 = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL, TensorProto.UINT8, TensorProto.INT8
 RANDOM = np.random.default_rng(1)
@@ -113,12 +116,15 @@ def control():
     yield "Shapes", model("Shapes", [x], [("y", F, None)], [constant("one", np.int64([1])), constant("minus", np.int64([-1]))], shape)
 
 
-def main(folder):
+def main(folder, *options):
     folder = pathlib.Path(folder)
-    folder.mkdir(exist_ok=True)
+    for kind in ("onnx", "tflite"):
+        (folder / kind).mkdir(parents=True, exist_ok=True)
     for family in (unary, images, moves, products, control):
         for name, proto in family():
-            (folder / f"{name}.onnx").write_bytes(proto.SerializeToString())
+            (folder / "onnx" / f"{name}.onnx").write_bytes(proto.SerializeToString())
+    for name, data in seeds_tflite.seeds("--all" in options):
+        (folder / "tflite" / f"{name}.tflite").write_bytes(data)
 
 
 if __name__ == "__main__":

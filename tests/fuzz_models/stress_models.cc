@@ -1,8 +1,10 @@
 // Mutated models through the whole compiler without libFuzzer, in any sanitizer build.
 //   stress_models EXECUTIONS SEED PATH...     PATH: model files, or folders of them (searched through)
 //   stress_models --one N SEED PATH...        execution N alone, and its bytes as stress_models.bin
-// Each execution is told by its number, the seed and the files alone. One that takes more than 10 s is a hang.
+// Each execution is told by its number, the seed and the files alone. The first ones are the files as they are. One that takes more than
+// 10 s is a hang; more memory than the limit below is a finding too.
 
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -26,6 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMostSeedBytes = 400000;
 constexpr int kHangSeconds = 10;  // of processor time: a busy machine is no hang
+constexpr long kMostMemoryMb = 2048;
 
 volatile uint64_t current = 0;
 
@@ -42,6 +45,12 @@ void set_timer(int seconds) {
   itimerval t{};
   t.it_value.tv_sec = seconds;
   setitimer(ITIMER_PROF, &t, nullptr);
+}
+
+long most_memory_mb() {
+  rusage r{};
+  getrusage(RUSAGE_SELF, &r);
+  return r.ru_maxrss / 1024;
 }
 
 std::vector<fs::path> model_files(int count, char** paths) {
@@ -66,7 +75,7 @@ class Stress {
   Stress(std::vector<fs::path> files, uint64_t seed) : files_(std::move(files)), seeds_(files_.size()), seed_(seed) {}
 
   ModelBytes bytes_of(uint64_t number, Dice& dice) {
-    const size_t which = dice.raw() % files_.size();
+    const size_t which = number < files_.size() ? static_cast<size_t>(number) : dice.raw() % files_.size();
     if (seeds_[which].empty()) {
       std::ifstream file(files_[which], std::ios::binary);
       seeds_[which].assign(std::istreambuf_iterator<char>(file), {});
@@ -83,12 +92,13 @@ class Stress {
       std::ofstream("stress_models.bin", std::ios::binary)
           .write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));
     const std::clock_t begin = std::clock();
-    const CompiledModel r = compile_untrusted({bytes.data(), bytes.size()}, dice.chance(10));
+    const CompiledModel r = compile_untrusted({bytes.data(), bytes.size()}, number < files_.size() || dice.chance(2));
     const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     if (seconds > slowest_) {
       slowest_ = seconds;
       slowest_number_ = number;
     }
+    tflite_ += r.tflite;
     ++executions_;
     imported_ += r.imported;
     compiled_ += r.compiled;
@@ -96,16 +106,17 @@ class Stress {
   }
 
   void tell() const {
-    std::printf("stress_models: %llu executions, %llu imported, %llu compiled, slowest %.2f s (execution %llu)\n",
-                static_cast<unsigned long long>(executions_), static_cast<unsigned long long>(imported_),
-                static_cast<unsigned long long>(compiled_), slowest_, static_cast<unsigned long long>(slowest_number_));
+    std::printf("stress_models: %llu executions (%llu TFLite), %llu imported, %llu compiled, slowest %.2f s (execution %llu), %ld MB\n",
+                static_cast<unsigned long long>(executions_), static_cast<unsigned long long>(tflite_),
+                static_cast<unsigned long long>(imported_), static_cast<unsigned long long>(compiled_), slowest_,
+                static_cast<unsigned long long>(slowest_number_), most_memory_mb());
     std::fflush(stdout);
   }
 
  private:
   std::vector<fs::path> files_;
   std::vector<ModelBytes> seeds_;
-  uint64_t seed_, executions_ = 0, imported_ = 0, compiled_ = 0, slowest_number_ = 0;
+  uint64_t seed_, executions_ = 0, tflite_ = 0, imported_ = 0, compiled_ = 0, slowest_number_ = 0;
   double slowest_ = 0;
 };
 
@@ -132,6 +143,10 @@ int main(int argc, char** argv) {
     current = i;
     set_timer(kHangSeconds);
     stress.one(i, single);
+    if (most_memory_mb() > kMostMemoryMb) {
+      std::fprintf(stderr, "stress_models: more than %ld MB of memory\n", kMostMemoryMb);
+      std::abort();
+    }
     if (i % 10000 == 9999) stress.tell();
   }
   set_timer(0);

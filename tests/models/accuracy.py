@@ -2,10 +2,12 @@
 """Accuracy with real data, Mote beside the reference runtime on the same samples. Needs numpy, onnxruntime, ai-edge-litert.
 
 accuracy.py --mote COMMAND --library libmote.so --models FOLDER --data FOLDER [--limit N] [--only PART]
+MOTE_FULL_DATA=1 in the environment takes every sample, whatever --limit says.
 Fails when an accuracy differs from the reference's by more than 0.1 point (or, with few samples, by more than one sample).
 """
 import argparse
 import csv
+import os
 import pathlib
 import subprocess
 import sys
@@ -158,9 +160,11 @@ def main():
         parser.add_argument(name, required=True)
     for name in ("--models", "--data"):
         parser.add_argument(name, required=True, type=pathlib.Path)
-    parser.add_argument("--limit", type=int, default=1 << 30, help="samples of each")
+    parser.add_argument("--limit", type=int, help="samples of each (default: all)")
     parser.add_argument("--only", default="", help="part of a model's name")
     args = parser.parse_args()
+    if os.environ.get("MOTE_FULL_DATA", "0") not in ("", "0"):
+        args.limit = None
     failed = 0
     print(f"{'model':36} {'Mote':>8} {'reference':>9} {'agree':>7} samples")
     with tempfile.TemporaryDirectory() as name:

@@ -21,8 +21,8 @@ struct CheckResult {
 
 // Runs `reference` on the inputs of each example and `program` too, and keeps what belongs into the file: the reference's outputs where
 // the program agrees with them; its own where `quantized` (rounding of integer forms parts them on noise) or the difference is small,
-// or where there is no reference (null).
+// or where there is no reference (null), or `own`: the reference ran with kernels of this machine, which may round as they like.
 bool make_examples(const Signature& signature, const GoldenOptions& options, HostProgram* reference, HostProgram& program, bool quantized,
-                   CheckResult* out, std::string* error);
+                   bool own, CheckResult* out, std::string* error);
 
 }  // namespace mote::driver

@@ -7,9 +7,11 @@
 #include <stdexcept>
 
 #include "mote/compiler/driver/check.h"
+#include "mote/compiler/driver/slow_paths.h"
 #include "mote/compiler/emit/builder.h"
 #include "mote/compiler/emit/lower.h"
 #include "mote/compiler/emit/program_text.h"
+#include "mote/compiler/ir/verify.h"
 #include "mote/compiler/schedule/plan_text.h"
 
 namespace mote::driver {
@@ -94,15 +96,23 @@ class Pipeline {
 
   bool import(ir::Graph& graph) {
     stage("import", 0);
-    const frontends::Frontend* frontend = frontends::find_frontend(source_);
-    if (frontend == nullptr)
-      return fail(file_part(source_.path), "expected an ONNX or TFLite model, found neither", "see docs/compiling.md for what can be read");
-    out_.frontend = frontend->name;
-    if (!frontend->import(source_, options_.import, graph, &problems_)) {
-      if (problems_.empty()) fail(file_part(source_.path), "the model cannot be read");
-      return false;
-    }
-    return true;
+    const frontends::Frontend* frontend = source_.import ? nullptr : frontends::find_frontend(source_);
+    if (!source_.import && frontend == nullptr)
+      return fail(file_part(source_.path), "expected an ONNX, TFLite or torch.export model, found none of these",
+                  "see docs/compiling.md for what can be read");
+    out_.frontend = source_.import ? source_.format : frontend->name;
+    const bool done =
+        source_.import ? source_.import(options_.import, graph, &problems_) : frontend->import(source_, options_.import, graph, &problems_);
+    if (!done) return problems_.empty() ? fail(file_part(source_.path), "the model cannot be read") : false;
+    return own_pass(options_.after_import, graph);
+  }
+
+  bool own_pass(const std::function<bool(ir::Graph&, std::string*)>& pass, ir::Graph& graph) {
+    std::string error;
+    if (!pass) return true;
+    if (!pass(graph, &error)) return fail("own pass", error);
+    graph.drop_unused_values();
+    return ir::verify(graph, &error) || fail("own pass", "it leaves a broken graph: " + error);
   }
 
   // What the front end says (operator set, its producer) comes behind what holds for every program.
@@ -127,6 +137,7 @@ class Pipeline {
     std::string error;
     if (!passes::run_passes(graph, p, &error))
       return fail("passes", error, "this is a defect of Mote: please report it with the model; --no-optimize may go around it");
+    if (!own_pass(options_.after_passes, graph)) return false;
     if (options_.expose_values) expose(graph);
     return true;
   }
@@ -146,6 +157,8 @@ class Pipeline {
     lower.op_names = !options_.strip_names;
     if (!emit::lower(p, lower, records, &error)) return fail("lower", error);
     if (prints("program")) log("-- after program\n" + emit::print(*records, false));
+    const OpRegistry& ops = options_.plan.ops != nullptr ? *options_.plan.ops : emit::builtin_registry();
+    out_.slow_paths = describe(slow_paths(*records, ops, kernels::best_isa(~0u)));
     return true;
   }
 
@@ -163,20 +176,26 @@ class Pipeline {
     const RunBudget budget{options_.golden.memory_bytes, options_.golden.time_ms, options_.golden.macs};
     CompileResult reference;
     HostProgram expected, found;
-    const bool check = options_.golden.check_macs == 0 || records->certificate.macs <= options_.golden.check_macs;
-    if (check && !compile(source_, reference_options(options_), &reference, &problems_)) return false;
+    const bool large = options_.golden.check_macs != 0 && records->certificate.macs > options_.golden.check_macs;
+    const bool check = !large || options_.select != nullptr;
+    CompileOptions plainly = reference_options(options_);
+    plainly.passes.pack = large;  // fast kernels read packed weights
+    plainly.passes.winograd = false;
+    if (check && !compile(source_, plainly, &reference, &problems_)) return false;
     emit::FileBytes file;
     if (!write(*records, false, &file)) return false;
     const std::vector<uint8_t>& constants = records->segments[0].bytes;
     const ConstBytes external = options_.external_weights ? ConstBytes{constants.data(), constants.size()} : ConstBytes{};
     std::string error;
-    if (!found.open(file.span(), external, budget, &error) || (check && !expected.open(reference.file.span(), {}, budget, &error))) {
+    const OpRegistry* ops = options_.plan.ops;
+    if (!found.open(file.span(), external, budget, &error, ops) ||
+        (check && !expected.open(reference.file.span(), {}, budget, &error, ops, large ? options_.select : nullptr))) {
       out_.notes.push_back("no golden example: " + error);
       return true;
     }
     CheckResult checked;
     const bool quantized = is_quantized({records->instructions.data(), records->instructions.size()});
-    if (!make_examples(signature, options_.golden, check ? &expected : nullptr, found, quantized, &checked, &error))
+    if (!make_examples(signature, options_.golden, check ? &expected : nullptr, found, quantized, large, &checked, &error))
       return fail("--golden", error);
     out_.notes.insert(out_.notes.end(), checked.notes.begin(), checked.notes.end());
     for (const std::string& fault : checked.faults)
@@ -219,6 +238,7 @@ bool read_signature(const frontends::Source& source, const frontends::ImportOpti
 CompileOptions reference_options(const CompileOptions& options) {
   CompileOptions o;
   o.import = options.import;
+  o.after_import = options.after_import;
   o.passes.fuse = o.passes.optimize = o.passes.pack = false;
   o.plan.reorder = o.plan.in_place = o.plan.views = false;
   o.plan.ops = options.plan.ops;

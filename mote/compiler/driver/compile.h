@@ -12,6 +12,7 @@
 #include "mote/compiler/frontends/frontend.h"
 #include "mote/compiler/passes/pass.h"
 #include "mote/compiler/schedule/schedule.h"
+#include "mote/kernels/select.h"
 
 namespace mote::driver {
 
@@ -22,9 +23,13 @@ struct CompileOptions {
   emit::WriteOptions write;
   bool external_weights = false;
   GoldenOptions golden;
+  kernels::SelectFn select = nullptr;  // fast kernels of this machine: large models are checked with them, or not at all
   bool strip_names = false;
   // Every named intermediate value becomes an output of its method, after the passes: for finding where two ways of computing part.
   bool expose_values = false;
+  // The user's own passes: before Mote's (in the unoptimised reference too) and behind them. The graph is verified afterwards. False with
+  // *error stops compiling.
+  std::function<bool(ir::Graph&graph, std::string*error)> after_import, after_passes;
   std::string producer = "mote";                                        // who compiles, with version: for the evidence
   std::string options_text;                                             // how the user asked for it: likewise
   std::vector<std::pair<std::string, std::string>> metadata, evidence;  // in place of what the model says under the same key
@@ -38,7 +43,8 @@ struct CompileResult {
   std::string frontend;                            // "onnx"
   uint64_t peak_bytes = 0, lower_bound_bytes = 0;  // of the plan
   std::vector<std::pair<std::string, double>> stage_seconds;
-  std::vector<std::string> notes;  // what the user should know, such as examples that could not be made
+  std::vector<std::string> slow_paths;  // operators that no fast kernel serves on the most able machine of this kind, a line each
+  std::vector<std::string> notes;       // what the user should know, such as examples that could not be made
 };
 
 // False with everything that stands in the way in *problems.

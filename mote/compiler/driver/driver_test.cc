@@ -241,6 +241,19 @@ TEST(Run, StaysWithinItsBudget) {
   EXPECT_NE(error.find("needs"), std::string::npos) << error;
 }
 
+// Found by fuzzing: inputs were made up before anybody asked how large they are.
+TEST(Run, InputsAndOutputsCount) {
+  const Compiled c = compiled(dense_model("1000000"));
+  ASSERT_TRUE(c.ok) << c.text();
+  RunBudget budget;
+  HostProgram large, small;
+  std::string error;
+  EXPECT_TRUE(large.open(c.result.file.span(), {}, budget, &error)) << error;
+  budget.memory_bytes = 24000000;  // (1000000, 4) and (1000000, 2) of f32, and nothing for the rest
+  EXPECT_FALSE(small.open(c.result.file.span(), {}, budget, &error));
+  EXPECT_NE(error.find("needs"), std::string::npos) << error;
+}
+
 TEST(Difference, TellsErrorsRatiosAndPlaces) {
   const Array expected = floats({2, 3}, {0, 1, 2, 4, 3, 0}), found = floats({2, 3}, {0, 1, 2.5f, 3, 3.5f, 0});
   const Difference d = difference(found, expected);

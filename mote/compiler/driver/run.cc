@@ -1,5 +1,6 @@
 #include "mote/compiler/driver/run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <new>
@@ -34,7 +35,8 @@ struct HostProgram::Block {
 HostProgram::HostProgram() = default;
 HostProgram::~HostProgram() { instance_.close(); }
 
-bool HostProgram::open(ConstBytes file, ConstBytes external, const RunBudget& budget, std::string* error) {
+bool HostProgram::open(ConstBytes file, ConstBytes external, const RunBudget& budget, std::string* error, const OpRegistry* ops,
+                       kernels::SelectFn select) {
   budget_ = budget;
   ProgramSource source;
   source.file = file;
@@ -49,14 +51,16 @@ bool HostProgram::open(ConstBytes file, ConstBytes external, const RunBudget& bu
     else segments_.push_back({file.data + s.offset, s.size});
   }
   source.segments = {segments_.data(), segments_.size()};
-  if (!Program::open(source, emit::builtin_registry(), &program_, &d).ok()) {
+  if (!Program::open(source, ops != nullptr ? *ops : emit::builtin_registry(), &program_, &d).ok()) {
     *error = emit::describe(d);
     return false;
   }
-  used_bytes_ = program_.needs().instance + program_.needs().scratch(1);
-  for (const Bank& b : program_.table().banks) used_bytes_ += b.size;
-  if (used_bytes_ > budget_.memory_bytes) {
-    *error = "the program needs " + std::to_string(used_bytes_) + " bytes to run, more than the " + std::to_string(budget_.memory_bytes) +
+  uint64_t needed = 0;
+  for (uint32_t m = 0; m < program_.table().methods.size; ++m) needed = std::max(needed, io_bytes(m));
+  needed += uint64_t{program_.needs().instance} + program_.needs().scratch(1);
+  for (const Bank& b : program_.table().banks) needed += b.size;
+  if (needed > budget_.memory_bytes) {
+    *error = "the program needs " + std::to_string(needed) + " bytes to run, more than the " + std::to_string(budget_.memory_bytes) +
              " allowed here";
     return false;
   }
@@ -73,7 +77,9 @@ bool HostProgram::open(ConstBytes file, ConstBytes external, const RunBudget& bu
   memory.instance = block(program_.needs().instance);
   memory.scratch = block(program_.needs().scratch(1));
   memory.banks = {banks_.data(), banks_.size()};
-  if (!instance_.create(program_, memory, {}, &d).ok()) {
+  InstanceOptions options;
+  options.select = select;
+  if (!instance_.create(program_, memory, options, &d).ok()) {
     *error = emit::describe(d);
     return false;
   }
@@ -84,6 +90,14 @@ const TensorDesc& HostProgram::io(uint32_t method, uint32_t index, bool output) 
   const ProgramTable& t = program_.table();
   const Method& m = t.methods[method];
   return t.tensors[t.ios[(output ? m.first_output : m.first_input) + index].tensor];
+}
+
+uint64_t HostProgram::io_bytes(uint32_t method) const {
+  const Method& m = program_.table().methods[method];
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < m.input_count; ++i) bytes += extent_bytes(io(method, i, false));
+  for (uint32_t i = 0; i < m.output_count; ++i) bytes += extent_bytes(io(method, i, true));
+  return bytes;
 }
 
 std::vector<int64_t> HostProgram::input_dims(uint32_t method, uint32_t index) const { return dims_of(io(method, index, false)); }
@@ -98,29 +112,32 @@ bool HostProgram::fail(const char* doing, std::string* error) const {
   return false;
 }
 
+// Bound, or copied to its place in the arena.
+bool HostProgram::set_input(uint32_t method, uint32_t index, const Array& input, std::vector<std::unique_ptr<Block>>* buffers) {
+  const std::vector<int32_t> dims(input.dims.begin(), input.dims.end());
+  if (!instance_.set_input_dims(method, index, dims.data(), static_cast<uint32_t>(dims.size())).ok()) return false;
+  const bool bound = io(method, index, false).storage == Storage::kInput;
+  if (bound) buffers->push_back(std::make_unique<Block>(input.data.size()));
+  void* data = bound ? buffers->back()->data : instance_.input(method, index).data;
+  if (!input.data.empty()) std::memcpy(data, input.data.data(), input.data.size());
+  return !bound || instance_.bind_input(method, index, data, input.data.size()).ok();
+}
+
 bool HostProgram::run(uint32_t method, const std::vector<Array>& inputs, std::vector<Array>* outputs, std::string* error) {
   const Method& m = program_.table().methods[method];
-  uint64_t bytes = used_bytes_;
-  for (uint32_t i = 0; i < m.output_count; ++i) bytes += extent_bytes(io(method, i, true));
-  if (inputs.size() != m.input_count || bytes > budget_.memory_bytes) {
-    *error = inputs.size() != m.input_count
-                 ? "expected " + std::to_string(m.input_count) + " inputs, found " + std::to_string(inputs.size())
-                 : "the outputs do not fit in the memory allowed here";
+  if (inputs.size() != m.input_count) {
+    *error = "expected " + std::to_string(m.input_count) + " inputs, found " + std::to_string(inputs.size());
     return false;
   }
-  std::vector<std::unique_ptr<Block>> buffers;  // of inputs, then of outputs
-  for (uint32_t i = 0; i < m.input_count; ++i) {
-    const std::vector<int32_t> dims(inputs[i].dims.begin(), inputs[i].dims.end());
-    if (!instance_.set_input_dims(method, i, dims.data(), static_cast<uint32_t>(dims.size())).ok()) return fail("input", error);
-    buffers.push_back(std::make_unique<Block>(inputs[i].data.size()));
-    if (!inputs[i].data.empty()) std::memcpy(buffers.back()->data, inputs[i].data.data(), inputs[i].data.size());
-    if (!instance_.bind_input(method, i, buffers.back()->data, buffers.back()->size).ok()) return fail("input", error);
-  }
+  instance_.reset_state();
+  std::vector<std::unique_ptr<Block>> buffers;
+  for (uint32_t i = 0; i < m.input_count; ++i)
+    if (!set_input(method, i, inputs[i], &buffers)) return fail("input", error);
   for (uint32_t i = 0; i < m.output_count; ++i) {
+    if (io(method, i, true).storage != Storage::kOutput) continue;
     buffers.push_back(std::make_unique<Block>(static_cast<size_t>(extent_bytes(io(method, i, true)))));
     if (!instance_.bind_output(method, i, buffers.back()->data, buffers.back()->size).ok()) return fail("output", error);
   }
-  instance_.reset_state();
   RunLimits limits;
   if (budget_.time_ms > 0) {
     limits.now = &now_ms;
@@ -129,10 +146,10 @@ bool HostProgram::run(uint32_t method, const std::vector<Array>& inputs, std::ve
   if (!instance_.run(method, limits).ok()) return fail("run", error);
   outputs->clear();
   for (uint32_t i = 0; i < m.output_count; ++i) {
-    const TensorDesc& d = *instance_.output(method, i).desc;
-    const Block& b = *buffers[m.input_count + i];
-    outputs->push_back({d.dtype, dims_of(d), {}});
-    outputs->back().data.assign(b.data, b.data + dense_bytes(d.dtype, outputs->back().dims));
+    const Tensor& t = instance_.output(method, i);
+    outputs->push_back({t.desc->dtype, dims_of(*t.desc), {}});
+    const auto* data = static_cast<const uint8_t*>(t.data);
+    outputs->back().data.assign(data, data + dense_bytes(t.desc->dtype, outputs->back().dims));
   }
   return true;
 }

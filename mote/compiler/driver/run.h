@@ -8,6 +8,7 @@
 
 #include "mote/compiler/driver/values.h"
 #include "mote/compiler/emit/writer.h"
+#include "mote/kernels/select.h"
 #include "mote/runtime/instance.h"
 
 namespace mote::driver {
@@ -28,7 +29,9 @@ class HostProgram {
   ~HostProgram();
 
   // `file` and `external` (the constants, where they are a second file) are borrowed and must outlive this.
-  bool open(ConstBytes file, ConstBytes external, const RunBudget& budget, std::string* error);
+  // `ops` null: the built-in operators. `select` null: portable kernels, whose results are the same on every machine.
+  bool open(ConstBytes file, ConstBytes external, const RunBudget& budget, std::string* error, const OpRegistry* ops = nullptr,
+            kernels::SelectFn select = nullptr);
 
   // Runs a method from the first state on. One array for each input; sizes within the program's bounds.
   bool run(uint32_t method, const std::vector<Array>& inputs, std::vector<Array>* outputs, std::string* error);
@@ -40,10 +43,11 @@ class HostProgram {
  private:
   struct Block;  // aligned memory
   const TensorDesc& io(uint32_t method, uint32_t index, bool output) const;
+  uint64_t io_bytes(uint32_t method) const;  // of inputs and outputs, at their bounds
+  bool set_input(uint32_t method, uint32_t index, const Array& input, std::vector<std::unique_ptr<Block>>* buffers);
   bool fail(const char* doing, std::string* error) const;
 
   RunBudget budget_;
-  uint64_t used_bytes_ = 0;
   std::vector<ConstBytes> segments_;
   Program program_;
   std::vector<std::unique_ptr<Block>> blocks_;

@@ -1,5 +1,7 @@
 #include "mote/compiler/emit/cost.h"
 
+#include <algorithm>
+
 #include "mote/format/reader.h"
 #include "mote/ops/matmul/matmul.h"
 #include "mote/ops/op_id.h"
@@ -16,13 +18,20 @@ uint64_t count_of(const TensorDesc& d) {
 // Products summed for one output element; 0 for operators that are no sums of products.
 uint64_t products_per_output(const ProgramRecords& r, const Instruction& n) {
   const auto operand = [&](uint32_t k) -> const TensorDesc& { return r.tensors[static_cast<size_t>(r.operands[n.operands + k])]; };
-  if (n.input_count < 2 || r.operands[n.operands] < 0 || r.operands[n.operands + 1] < 0) return 0;
+  if (n.input_count < 1 || r.operands[n.operands] < 0) return 0;
+  const bool alone = static_cast<OpId>(n.op) == OpId::dft;
+  if (!alone && (n.input_count < 2 || r.operands[n.operands + 1] < 0)) return 0;
   switch (static_cast<OpId>(n.op)) {
     case OpId::conv:
     case OpId::q_conv:
     case OpId::q_matmul: {
       const TensorDesc& w = operand(1);  // (outputs, everything that is summed)
       return w.dims[0] > 0 ? count_of(w) / static_cast<uint32_t>(w.dims[0]) : 0;
+    }
+    case OpId::dft: {
+      // At most every input along the axis for every output: the largest dimension stands for it.
+      const TensorDesc& x = operand(0);
+      return static_cast<uint32_t>(x.rank > 0 ? *std::max_element(x.dims, x.dims + x.rank) : 0);
     }
     case OpId::conv_winograd: return 9 * static_cast<uint64_t>(operand(1).dims[1]);  // as the convolution that it is
     case OpId::conv_transpose:

@@ -2,6 +2,7 @@
 
 // A front end turns a model file into a Graph. One folder each, one line in frontends.def.
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -23,6 +24,9 @@ struct ImportOptions {
 struct Source {
   std::string path;  // for messages, and for external data beside it
   ir::Bytes bytes;
+  // Where the model is no file of a front end: makes the graph, under this name of a format. May be called again for the same model.
+  std::string format = {};
+  std::function<bool(const ImportOptions&, ir::Graph&, ir::Problems*)> import = {};
 };
 
 struct Frontend {

@@ -136,7 +136,7 @@ bool ask_types(const Node& node, const std::vector<Operand>& inputs, std::vector
   for (const Operand& o : inputs) {
     if (!o.present) continue;
     Type t{o.dtype, o.dims, 0};
-    if (o.dims.size() <= static_cast<size_t>(kMaxRank) && t.byte_size() <= kMaxTensorBytes) continue;
+    if (t.fits()) continue;
     *error = "a tensor has " + std::to_string(o.dims.size()) + " dimensions and " + std::to_string(t.byte_size()) +
              " bytes; at most 8 dimensions and 2 GiB are possible";
     return false;
@@ -170,7 +170,7 @@ bool run_operator(const Node& node, const std::vector<Operand>& inputs, const st
     const size_t k = inputs.size() + o;
     const TensorType& t = (*types)[o];
     const Type type{t.dtype, Dims(t.dims, t.dims + t.rank), 0};
-    if (type.byte_size() > kMaxTensorBytes) return false;
+    if (!type.fits()) return false;
     call.descs[k] = make_desc(t.dtype, t.rank, t.dims, Layout::kPlain);
     call.descs[k].dynamic = unknown[o];
     call.operands[k] = static_cast<int32_t>(k);

@@ -22,6 +22,15 @@ uint64_t Type::byte_size() const {
   return n > (UINT64_MAX - 7) / (bits == 0 ? 1 : bits) ? UINT64_MAX : (n * bits + 7) / 8;
 }
 
+bool Type::fits() const {
+  uint64_t n = 1;
+  for (int32_t d : dims) {
+    n *= static_cast<uint64_t>(std::max(d, 1));
+    if (n > kMaxTensorBytes) return false;
+  }
+  return dims.size() <= static_cast<size_t>(kMaxRank) && (n * dtype_bits(dtype) + 7) / 8 <= kMaxTensorBytes;
+}
+
 bool operator==(const Type& a, const Type& b) { return a.dtype == b.dtype && a.dims == b.dims && a.dynamic == b.dynamic; }
 
 Bytes Bytes::own(std::vector<uint8_t>&& bytes) {

@@ -42,6 +42,7 @@ struct Type {
   bool is_static() const { return dynamic == 0; }
   int64_t count() const;       // elements, at the bounds
   uint64_t byte_size() const;  // dense, plain, at the bounds
+  bool fits() const;           // at most 8 dimensions, and strides below 2 GiB even where a size is 0
 };
 bool operator==(const Type& a, const Type& b);
 inline bool operator!=(const Type& a, const Type& b) { return !(a == b); }

@@ -92,7 +92,9 @@ bool bound_sizes(const Node& node, const std::vector<Operand>& inputs, size_t sa
                  " depends on data and nothing bounds it";
         return false;
       }
-      t.dims[i] = sample == 0 || exact ? bound : std::min(bound, 1);
+      // Where values decide, a size of at most 1 may be 0, and what follows must see that it varies. A slice of one element is one.
+      const int32_t small = (op_flags(node) & kDataDependent) != 0 && bound <= 1 ? 0 : std::min(bound, 1);
+      t.dims[i] = sample == 0 || exact ? bound : small;
     }
   }
   return true;

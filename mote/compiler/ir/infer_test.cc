@@ -24,6 +24,21 @@ TEST(Infer, StaticShapesAndContentsAreKnown) {
   EXPECT_EQ(y->type, (Type{DType::f32, {2, 3, 4}, 0}));
 }
 
+// Found by fuzzing: the strides of a tensor without elements have to fit too.
+TEST(Infer, SizesBeyondStridesAreRefusedEvenOfNothing) {
+  EXPECT_TRUE((Type{DType::f32, {0, 16384, 32767}, 0}).fits());
+  EXPECT_TRUE((Type{DType::s8, {INT32_MAX}, 0}).fits());
+  EXPECT_FALSE((Type{DType::f32, {0, 811544692}, 0}).fits());
+  EXPECT_FALSE((Type{DType::s8, {0, INT32_MAX, INT32_MAX, INT32_MAX}, 0}).fits());
+  EXPECT_FALSE((Type{DType::s8, Dims(9, 1), 0}).fits());
+  Graph g;
+  Method& m = g.add_method("main");
+  Value* x = g.add_input(m, "x", DType::f32, {0, 811544692});
+  NodeBuilder b(g, *m.block, "n");
+  EXPECT_EQ(b.op(OpId::relu, {x}), nullptr);
+  EXPECT_NE(b.error().find("2 GiB"), std::string::npos) << b.error();
+}
+
 TEST(Infer, SymbolsGiveBoundsAndDynamicBits) {
   Graph g;
   g.symbols = {{"batch", 1, 4}, {"seq", 2, 128}};

@@ -98,9 +98,9 @@ class Parser : private TextReader {
     for (size_t i = 0; i < bytes.size(); i += width == 0 ? 1 : width) {
       seed = seed * 1664525u + 1013904223u;
       const int32_t n = static_cast<int32_t>(seed >> 24) - (t.dtype == DType::u8 ? 0 : 128);
+      const int32_t sixteenths = n / 8;  // exact in every float type, and short as text
       if (width <= 1) bytes[i] = static_cast<uint8_t>(t.dtype == DType::boolean ? n & 1 : n);
-      // Numbers of 1/16 are exact in every float type and stay short as text.
-      else element_from_text(t.dtype, real ? std::to_string(n / 8 / 16.0) : std::to_string(n & 127), bytes.data() + i);
+      else element_from_text(t.dtype, real ? std::to_string(sixteenths / 16.0) : std::to_string(n & 127), bytes.data() + i);
     }
   }
   void unhex(const std::string& s, std::vector<uint8_t>& bytes) {

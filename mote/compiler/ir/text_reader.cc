@@ -54,7 +54,7 @@ std::string TextReader::peek_word() {
 }
 
 std::string TextReader::word() {
-  const std::string w = peek_word();
+  std::string w = peek_word();
   at_ += w.size();
   return w;
 }
@@ -81,7 +81,7 @@ std::string TextReader::number() {
   skip();
   size_t e = at_;
   while (e < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[e])) != 0 || std::strchr("+-.", text_[e]) != nullptr)) ++e;
-  const std::string s = text_.substr(at_, e - at_);
+  std::string s = text_.substr(at_, e - at_);
   at_ = e;
   if (s.empty()) fail("expected a number, found '" + std::string(1, peek()) + "'");
   return s;

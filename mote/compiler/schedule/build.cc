@@ -25,7 +25,7 @@ bool StepBuilder::run() {
 
 TensorId StepBuilder::add_tensor(const ir::Type& type, Storage storage, const std::string& name) {
   Tensor t;
-  if (type.dims.size() > static_cast<size_t>(kMaxRank) || type.byte_size() > kMaxTensorBytes) {
+  if (!type.fits()) {
     if (too_large_.empty())
       too_large_ = "'" + name + "' would have " + std::to_string(type.rank()) + " dimensions and " + std::to_string(type.byte_size()) +
                    " bytes; at most 8 dimensions and 2 GiB are possible";

@@ -211,12 +211,7 @@ bool StepBuilder::loop_node(const ir::Node& node) {
   s.op = static_cast<uint16_t>(ControlOp::kLoop);
   s.name = node.name;
   s.trips = static_cast<uint32_t>(node.max_trips);
-  TensorId count = node.input(0) == nullptr ? kNone : tensor_of(*node.input(0));
-  std::vector<int64_t> known;
-  // "As often as the condition says" is written as a huge count.
-  if (count >= 0 && loop.condition >= 0 && ir::known_ints(*node.input(0), &known) && known.size() == 1 && known[0] > node.max_trips)
-    count = kNone;
-  s.inputs = {count, loop.condition};
+  s.inputs = {node.input(0) == nullptr ? kNone : tensor_of(*node.input(0)), loop.condition};
   s.outputs = {loop.trip};
   plan_.steps.push_back(std::move(s));
   if (!block(body)) return false;

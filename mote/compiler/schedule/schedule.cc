@@ -15,6 +15,7 @@ namespace {
 
 // Large graphs get the first thing that is good; small ones are worth trying several.
 constexpr size_t kManySteps = 4000;
+constexpr uint64_t kMostBankBytes = 0xffffffffu;
 
 struct Attempt {
   bool reorder;
@@ -66,6 +67,37 @@ bool with_strips(const Fresh& fresh, const PlanOptions& options, const OpRegistr
   return search.run(options.strip_ram, best);
 }
 
+// The same buffers where the user's planner wants them.
+bool place_by(Plan& plan, const PlanOptions& options, std::string* error) {
+  const std::vector<emit::Life> lives = buffer_lives(plan);
+  for (size_t bank = 0; bank < plan.banks.size(); ++bank) {
+    std::vector<size_t> buffers;
+    std::vector<emit::Block> blocks;
+    for (size_t i = 0; i < plan.buffers.size(); ++i) {
+      const Buffer& b = plan.buffers[i];
+      if (b.bank != bank || !lives[i].used()) continue;
+      buffers.push_back(i);
+      blocks.push_back({b.bytes, b.alignment, lives[i], b.offset});
+    }
+    if (blocks.empty()) continue;
+    if (!options.place(plan.banks[bank], &blocks, error)) return false;
+    uint64_t end = 0;
+    for (size_t k = 0; k < buffers.size(); ++k) {
+      Buffer& b = plan.buffers[buffers[k]];
+      b.offset = blocks[k].offset;
+      const uint64_t most = plan.banks[bank].limit > 0 ? plan.banks[bank].limit : kMostBankBytes;
+      if (b.bytes > most || b.offset > most - b.bytes || b.offset % b.alignment != 0) {
+        *error = "own memory planner: offset " + std::to_string(b.offset) + " of a buffer of " + std::to_string(b.bytes) +
+                 " bytes is not aligned to " + std::to_string(b.alignment) + " or beyond the bank's " + std::to_string(most);
+        return false;
+      }
+      end = std::max(end, b.offset + b.bytes);
+    }
+    plan.banks[bank].size = end;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool make_plan(const ir::Graph& graph, const PlanOptions& options, Plan* out, std::string* error) {
@@ -94,7 +126,9 @@ bool make_plan(const ir::Graph& graph, const PlanOptions& options, Plan* out, st
     if (best.steps.size() > kManySteps) break;
   }
   if (options.strips && !with_strips(fresh, options, ops, share, &best, error)) return false;
-  if (!place_buffers(best, options.alignment, emit::Effort::kThorough, error) || !verify_plan(best, ops, error)) return false;
+  if (!place_buffers(best, options.alignment, emit::Effort::kThorough, error)) return false;
+  if (options.place && !place_by(best, options, error)) return false;
+  if (!verify_plan(best, ops, error)) return false;
   *out = std::move(best);
   return true;
 }

@@ -122,11 +122,11 @@ float soften(float* s, int32_t n, int64_t first, Keys keys, const MaskRow& mask,
   VF sum = hn::Zero(F32());
   for (int32_t i = 0; i < n; i += kLanes) {
     const int32_t count = n - i < kLanes ? n - i : kLanes;
-    const VF w = exp(hn::Sub(load_some(s + i, count), top));
+    const VF w = exp_fading(hn::Sub(load_some(s + i, count), top));
     store_some(w, count, s + i);
     sum = hn::Add(sum, count < kLanes ? hn::IfThenElseZero(hn::FirstN(F32(), static_cast<size_t>(count)), w) : w);
   }
-  const float shrink = state->peak == peak ? 1.0f : hn::GetLane(exp(broadcast(state->peak - peak)));
+  const float shrink = state->peak == peak ? 1.0f : hn::GetLane(exp_fading(broadcast(state->peak - peak)));
   state->total = state->total * shrink + hn::GetLane(hn::SumOfLanes(F32(), sum));
   state->peak = peak;
   return shrink;

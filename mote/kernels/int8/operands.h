@@ -7,13 +7,23 @@
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
+// ops::int_range for the types at hand, always inlined: a copy with this instruction set must not be shared with portable code.
+MOTE_INLINE ops::IntRange range_of(DType t) {
+  switch (t) {
+    case DType::s8: return {-128, 127};
+    case DType::u8: return {0, 255};
+    case DType::s16: return {-32768, 32767};
+    default: return {ops::kNoClampLo, ops::kNoClampHi};
+  }
+}
+
 // What an 8-bit or 16-bit result may be, less its zero point: adding that afterwards cannot overflow.
 struct Bounds {
   int32_t lo, hi, zero;
   Bounds(int32_t clamp_lo, int32_t clamp_hi, int32_t zero_point, DType type) : zero(zero_point) {
-    const ops::IntRange r = ops::int_range(type);
-    lo = (clamp_lo > r.lo ? clamp_lo : r.lo) - zero;
-    hi = (clamp_hi < r.hi ? clamp_hi : r.hi) - zero;
+    const ops::IntRange r = range_of(type);
+    lo = static_cast<int32_t>(int64_t{clamp_lo > r.lo ? clamp_lo : r.lo} - zero);
+    hi = static_cast<int32_t>(int64_t{clamp_hi < r.hi ? clamp_hi : r.hi} - zero);
   }
 };
 
@@ -45,7 +55,7 @@ class Each {
   // An s8, u8 or s32, within the range of `type`.
   MOTE_INLINE int32_t zero_point(int32_t i, DType type) const {
     const int32_t v = type_ == DType::s8 ? at<int8_t>(i) : type_ == DType::u8 ? at<uint8_t>(i) : at<int32_t>(i);
-    const ops::IntRange r = ops::int_range(type);
+    const ops::IntRange r = range_of(type);
     return v < r.lo ? r.lo : v > r.hi ? r.hi : v;
   }
 

@@ -35,7 +35,9 @@ struct Part {
 // `rows` rows in tiles of nearly equal height, none of which goes beyond a multiple of `width`.
 struct RowTiles {
   RowTiles(int32_t rows, int32_t n) : width(n), per_width((n + kTileRows - 1) / kTileRows), count(rows / n * per_width) {}
-  int32_t begin(int32_t tile) const { return tile / per_width * width + width * (tile % per_width) / per_width; }
+  int32_t begin(int32_t tile) const {
+    return tile / per_width * width + static_cast<int32_t>(int64_t{width} * (tile % per_width) / per_width);
+  }
   int32_t width, per_width, count;
 };
 
@@ -179,7 +181,9 @@ class Multiplier {
       const int32_t some = outputs - at < kTileOutputs ? outputs - at : kTileOutputs;
       const int8_t* from = weights + at / kPanel * panel_stride_ + at % kPanel * 4;
       Tile t{rows->packed, round_up(p_.k), 1, 0, (p_.k + 3) / 4, from, panel_stride_, rows->sums};
-      if (strip) t.row_stride = strip_.row_stride, t.runs = strip_.runs, t.run_stride = round_up(strip_.elements(count)), t.run_steps = strip_.run_length / 4;
+      if (strip)
+        t.row_stride = strip_.row_stride, t.runs = strip_.runs, t.run_stride = round_up(strip_.elements(count)),
+        t.run_steps = strip_.run_length / 4;
       const TileFn tile = tile_of(count, some <= kPanel);
       if (whole) tile(t);
       else sum_pieces(first, count, tile, t, rows);

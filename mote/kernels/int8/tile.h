@@ -12,11 +12,11 @@ inline constexpr int kStepBytes = kPanel * 4;  // of a panel, for four k
 // The left side: rows that may overlap, each in runs of neighbours. Weights: panels (K / 4, 16, 4).
 struct Tile {
   const Left* left;
-  int32_t row_stride, runs;         // elements
-  int32_t run_stride, run_steps;    // elements, and fours of k
-  const int8_t* weights;            // of the first output
-  int64_t panel_stride;             // bytes
-  int32_t* sums;                    // [row][kTileOutputs]
+  int32_t row_stride, runs;       // elements
+  int32_t run_stride, run_steps;  // elements, and fours of k
+  const int8_t* weights;          // of the first output
+  int64_t panel_stride;           // bytes
+  int32_t* sums;                  // [row][kTileOutputs]
 };
 
 using TileFn = void (*)(const Tile&);
@@ -39,7 +39,8 @@ void tile_s8(const Tile& t) {
     constexpr int kBases = (MR + 2) / 3;
     const Left* base[kBases];
     unroll<kBases>([&](auto i) { base[i] = t.left + run * t.run_stride + 3 * i * stride; });
-    const auto step = [&](auto s, int32_t k, const int8_t* from) {
+    // Left to itself, the compiler makes a function of it and keeps the sums in memory.
+    const auto step = [&](auto s, int32_t k, const int8_t* from) __attribute__((always_inline)) {
       Register w[NV];
       unroll<NV>([&](auto v) {
         constexpr int kFirst = v * kVectorOutputs;

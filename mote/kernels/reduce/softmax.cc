@@ -29,7 +29,7 @@ void soft_line(const Line& l) {
   const VF peak = broadcast(across<Max>(peaks));
   Sum::Total sums;
   fold_line<Sum>(sums, l.in, l.in_step, l.n, [&](int32_t first, VF v, int32_t count) {
-    const VF e = exp(hn::Sub(v, peak));
+    const VF e = exp_fading(hn::Sub(v, peak));
     if (!Log) l.put(first, e, count);
     return e;
   });
@@ -62,7 +62,7 @@ void soft_columns(const Line& l, int32_t columns) {
   unroll<V>([&](auto v) {
     Sum::Total total;
     for (int32_t i = 0; i < l.n; ++i) {
-      const VF e = exp(hn::Sub(from(l.in, l.in_step, i, v), peaks[v].value()));
+      const VF e = exp_fading(hn::Sub(from(l.in, l.in_step, i, v), peaks[v].value()));
       if (!Log) put(i, v, e);
       total.add(e);
     }

@@ -9,15 +9,6 @@ Entity Entity::sequence(std::vector<Entity> items) {
   return {Kind::kSequence, nullptr, std::make_shared<const std::vector<Entity>>(std::move(items))};
 }
 
-int rank_of(const Value* v) { return v == nullptr ? 0 : v->type.rank(); }
-
-const ir::Dims& dims_of(const Value* v) {
-  static const ir::Dims kNoDims;
-  return v == nullptr ? kNoDims : v->type.dims;
-}
-
-DType dtype_of_value(const Value* v) { return v == nullptr ? DType::kNone : v->type.dtype; }
-
 bool NodeContext::wants(int i) const {
   return i >= 0 && i < proto.output_size() && !proto.output(i).empty() && scope.used->count(proto.output(i)) != 0;
 }

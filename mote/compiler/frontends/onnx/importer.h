@@ -10,13 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "mote/compiler/ir/builder.h"
+#include "mote/compiler/frontends/common/words.h"
 #include "mote/compiler/ir/infer.h"
 #include "onnx.pb.h"
 
 namespace mote::frontends::onnx {
-
-using ir::Value;
 
 class Importer;  // scopes, subgraphs, functions: import.h
 struct Scope;
@@ -84,11 +82,6 @@ class NodeContext {
   bool refused = false;  // by fail(), not by an operator that rejected its operands
   bool given_up = false;
 };
-
-// Rank, sizes (at their bounds) and element type; of nothing where v is null, which it is after an error.
-int rank_of(const Value* v);
-const ir::Dims& dims_of(const Value* v);
-DType dtype_of_value(const Value* v);
 
 // Mote's type for an ONNX TensorProto.DataType; kNone when there is none. And its name in ONNX, for messages.
 DType to_dtype(int onnx_type);

@@ -192,5 +192,16 @@ TEST(OnnxImporters, TypesThatAnOperatorLacksAreNamed) {
   EXPECT_NE(r.error.find("expected f32 f64 f16 bf16, found s32"), std::string::npos) << r.error;
 }
 
+// Found by fuzzing: a constant for the scale was made in the shape of the zero points.
+TEST(OnnxImporters, QuantizedProductsHaveOneOutputZeroPoint) {
+  ModelBuilder m;
+  m.input("a", {"2", "4"}, TensorProto::INT8).input("b", {"4", "3"}, TensorProto::INT8);
+  for (const char* name : {"as", "bs", "ys"}) m.input(name, {"1"});
+  for (const char* name : {"az", "bz"}) m.input(name, {"1"}, TensorProto::INT8);
+  m.input("yz", {"2"}, TensorProto::INT8).output("y");
+  m.node("QLinearMatMul", {"a", "as", "az", "b", "bs", "bz", "ys", "yz"}, {"y"});
+  EXPECT_NE(compile_and_run(m, {}).error.find("y_zero_point: expected one, found 2"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace mote::frontends::onnx::testing

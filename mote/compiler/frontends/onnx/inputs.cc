@@ -182,7 +182,7 @@ bool resolve_inputs(const std::vector<const ValueInfoProto*>& inputs, const Impo
   for (size_t i = 0; i < inputs.size() && problems->size() == before; ++i) {
     const ir::Type type{to_dtype(inputs[i]->type().tensor_type().elem_type()), out->of[i].dims, 0};
     const bool negative = std::any_of(type.dims.begin(), type.dims.end(), [](int32_t d) { return d < 0; });
-    if (negative || type.dims.size() > kMaxRank || type.byte_size() > kMaxTensorBytes)
+    if (negative || !type.fits())
       problems->push_back({"input '" + inputs[i]->name() + "'", "has a negative size or more than 2147483647 bytes", ""});
   }
   return problems->size() == before;

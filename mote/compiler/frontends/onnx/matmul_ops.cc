@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "mote/compiler/frontends/onnx/einsum.h"
+#include "mote/compiler/frontends/common/einsum.h"
 #include "mote/compiler/frontends/onnx/quant_stage.h"
 #include "mote/ops/q_matmul/q_matmul.h"
 

@@ -19,6 +19,10 @@ Value* quantize_with(Decompose& d, Value* x, Value* zero, DType to) {
   ops::quantize::Attrs a;
   a.to = static_cast<uint32_t>(to);
   if (!d.b.ok()) return nullptr;
+  if (zero != nullptr && zero->type.count() != 1) {
+    d.fail("y_zero_point: expected one, found " + std::to_string(zero->type.count()));
+    return nullptr;
+  }
   Value* one = d.b.graph().constant<float>(dims_of(zero), {1});  // of the zero point's shape, () or (1)
   return zero != nullptr ? d.b.op(OpId::quantize, a, {x, one, zero}) : d.b.op(OpId::quantize, a, {x, one});
 }

@@ -50,8 +50,7 @@ Value* Importer::constant_of(const Tensor& t, bool packed, std::string* error) {
     *error = "'" + std::string(t.name) + "' has element type " + fb::EnumNameTensorType(t.source_type) + ", which Mote has no tensors of";
     return nullptr;
   }
-  Dims dims = t.dims;
-  for (int32_t& d : dims) d = std::max(d, 0);
+  const Dims& dims = t.default_dims;  // what is written as open has the size of its data
   const uint64_t count = static_cast<uint64_t>(ir::Type{t.dtype, dims, 0}.count());
   ir::Bytes data = t.data;
   std::vector<uint8_t> made;

@@ -2,9 +2,9 @@
 
 #include <cstring>
 
+#include "mote/compiler/frontends/common/zip.h"
 #include "mote/compiler/frontends/tflite/quant.h"
 #include "mote/compiler/frontends/tflite/testing.h"
-#include "mote/compiler/frontends/tflite/zip.h"
 #include "mote/compiler/ir/verify.h"
 
 namespace mote::frontends::tflite {
@@ -85,6 +85,20 @@ TEST(TfliteImport, QuantizationOfInputsAndOutputsIsNoted) {
   const ir::Value& y = *r->graph.methods[0].block->results[0];
   ASSERT_TRUE(y.quant.has_value());
   EXPECT_EQ(y.quant->scale, 0.25f);
+}
+
+// Found by fuzzing: an open dimension of a constant became one of size 0, which its bytes did not fit.
+TEST(TfliteImport, OpenDimensionsOfConstantsHaveTheSizeOfTheirData) {
+  ModelWriter w;
+  w.tensor("x", fb::TensorType::INT8, {1, 2});
+  w.tensor("c", fb::TensorType::INT8, {-1, 2}, w.buffer({7, 8}));
+  w.tensor("y", fb::TensorType::INT8, {1, 2});
+  w.op(fb::BuiltinOperator::MAXIMUM, {0, 1}, {2});
+  w.subgraph({0}, {2});
+  const auto r = import_bytes(w.finish());
+  ASSERT_TRUE(r->ok) << r->text();
+  std::string error;
+  EXPECT_TRUE(ir::verify(r->graph, &error)) << error;
 }
 
 TEST(TfliteImport, SparseConstantsBecomeDense) {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "mote/compiler/frontends/tflite/zip.h"
+#include "mote/compiler/frontends/common/zip.h"
 
 namespace mote::frontends::tflite {
 namespace {

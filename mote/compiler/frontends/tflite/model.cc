@@ -1,6 +1,7 @@
 #include "mote/compiler/frontends/tflite/model.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace mote::frontends::tflite {
 namespace {
@@ -112,7 +113,7 @@ class Reader {
       out->dims.push_back(size < 0 || (open && t.shape_signature()->Get(i) < 0) ? kDimUnknown : size);
     }
     out->default_dims = type.dims;
-    if (type.byte_size() > kMaxTensorBytes) return wrong(place, "the tensor is larger than 2 GB");
+    if (!type.fits()) return wrong(place, "the tensor is larger than 2 GB");
     return read_quant(t.quantization(), place, out) && read_data(t.buffer(), type, place, out);
   }
 
@@ -176,7 +177,9 @@ class Reader {
 
 int32_t Quant::zero_at(uint32_t i) const {
   if (zero_point == nullptr) return 0;
-  const int64_t z = zero_point->Get(zero_point->size() == 1 ? 0 : i);
+  int64_t z;  // the file's verifier knows no alignment of vectors of 64-bit numbers
+  std::memcpy(&z, zero_point->Data() + sizeof z * (zero_point->size() == 1 ? 0 : i), sizeof z);
+  z = flatbuffers::EndianScalar(z);
   return static_cast<int32_t>(std::max<int64_t>(INT32_MIN, std::min<int64_t>(INT32_MAX, z)));
 }
 

@@ -162,7 +162,10 @@ std::vector<int16_t> make_table16(F in_scale, int32_t in_zero, F out_scale, int3
   const F y_lo = out_scale * static_cast<F>(-32768 - out_zero), y_hi = out_scale * static_cast<F>(32767 - out_zero);
   const F step = (x_hi - x_lo) / kSteps, half = step / 2, inverse = static_cast<F>(65536) / (y_hi - y_lo);
   std::vector<int16_t> table;
-  const auto store = [&](F v) { table.push_back(static_cast<int16_t>(std::min<F>(std::max<F>(v, kLo), kHi))); };
+  // What has no value, such as the logarithm of a negative number, is 0.
+  const auto store = [&](F v) {
+    table.push_back(std::isnan(v) ? int16_t{0} : static_cast<int16_t>(std::min<F>(std::max<F>(v, kLo), kHi)));
+  };
   for (int i = 0; i < kSteps; ++i) {
     const F here = f(x_lo + static_cast<F>(i) * step), middle = f(x_lo + static_cast<F>(i) * step + half),
             next = f(x_lo + static_cast<F>(i + 1) * step);

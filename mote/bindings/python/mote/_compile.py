@@ -1,0 +1,146 @@
+"""Compiling models."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from . import _mote
+from ._errors import Error, not_built
+from ._program import Program
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.replace("'", "'\\''") + "'"
+
+
+def _shape_text(shape: Any) -> str:
+    return shape if isinstance(shape, str) else "x".join(str(int(size)) for size in shape) or "scalar"
+
+
+def _dim_text(bounds: Any) -> str:
+    if isinstance(bounds, (str, int)):
+        return str(bounds)
+    if isinstance(bounds, range):
+        return f"{bounds.start}..{bounds.stop - 1}"
+    low, high = bounds
+    return f"{low}..{high}"
+
+
+def option_words(options: Mapping[str, Any]) -> str:
+    """Options as the words of `mote compile`: dim={"seq": (1, 128)}, no_fuse=True -> --dim seq=1..128 --no-fuse."""
+    texts: dict[str, Callable[[Any], str]] = {"shape": _shape_text, "dim": _dim_text}
+    words: list[str] = []
+    for name, value in options.items():
+        flag = "--" + name.replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            words.append(flag)
+        elif isinstance(value, Mapping):
+            for key, item in value.items():
+                words += [flag, _quoted(f"{key}={texts.get(name, str)(item)}")]
+        else:
+            words += [flag, _quoted(str(value))]
+    return " ".join(words)
+
+
+def _refuse_unbuilt(quantize: Any, backends: Any, policy: Any, target: Any) -> None:
+    if quantize is not None:
+        raise not_built("quantizing", "models that are quantized already are compiled as they are")
+    if target is not None:
+        raise not_built(f"compiling for target '{target}'", "programs run on every CPU")
+    if policy is not None:
+        raise not_built("a placement policy", "programs run on the CPU")
+    if backends is not None and list([backends] if isinstance(backends, str) else backends) != ["cpu"]:
+        raise not_built(f"compiling for backends {backends!r}", "expected ['cpu']")
+
+
+def settings_of(
+    *,
+    golden: Any = None,
+    golden_examples: int | None = None,
+    labels: Any = None,
+    metadata: Mapping[str, str] | None = None,
+    licence: str | None = None,
+    external_weights: str | os.PathLike[str] | None = None,
+    print_after: str | Sequence[str] | None = None,
+    time_passes: bool = False,
+    passes: Sequence[Callable[..., Any]] = (),
+    late_passes: Sequence[Callable[..., Any]] = (),
+    planner: Callable[..., Any] | None = None,
+    partition: Callable[..., Any] | None = None,
+    quantize: Any = None,
+    backends: Any = None,
+    policy: Any = None,
+    target: Any = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """Checks what compile() was given; the rest are options by the names the command line has."""
+    _refuse_unbuilt(quantize, backends, policy, target)
+    late = list(late_passes)
+    if partition is not None:
+        from .hooks import partition_pass
+
+        late.append(partition_pass(partition))
+    texts = dict(metadata or {})
+    if labels is not None:
+        if isinstance(labels, (str, os.PathLike)):
+            with open(labels, encoding="utf-8") as file:
+                labels = file.read().rstrip("\r\n").split("\n")
+        texts["labels"] = "\n".join(labels)
+    return {
+        "words": option_words(options),
+        "golden": os.fspath(golden) if isinstance(golden, os.PathLike) else golden,
+        "golden_examples": golden_examples,
+        "metadata": texts,
+        "evidence": {"licence": licence} if licence else {},
+        "external_weights": os.fspath(external_weights) if external_weights is not None else None,
+        "print_after": [print_after] if isinstance(print_after, str) else list(print_after or []),
+        "time_passes": time_passes,
+        "passes": list(passes),
+        "late_passes": late,
+        "planner": planner,
+    }
+
+
+INSTANCE = ("memory_limit", "threads", "kernels")
+
+
+def instance_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Takes out what is not for the compiler but for the program that comes of it, as mote.load has it."""
+    return {name: options.pop(name) for name in INSTANCE if name in options}
+
+
+def finish(result: dict[str, Any], instance: dict[str, Any]) -> Program:
+    """The program of a compilation's result."""
+    program = Program.of(result.pop("image"), **instance)
+    program.compiled = result
+    return program
+
+
+def compile(model: Any, example_inputs: Any = None, **options: Any) -> Program:
+    """Compiles a model to a program.
+
+    `model`: a file (.onnx, .tflite, .pt2), its bytes, an `onnx.ModelProto`, or a torch module with `example_inputs` (see
+    mote.torch.compile).
+
+    Options: those of `mote compile` by their names, such as shape={"image": (1, 3, 224, 224)}, dim={"seq": (1, 128)}, no_fuse=True,
+    exact=True, strips=True, ram="64k", bank={"sram": "64k"}; golden (a folder of examples, or a list of dicts of arrays), golden_examples,
+    labels, metadata, licence, external_weights (a path), print_after, time_passes; and the hooks passes, late_passes, planner, partition
+    (mote.hooks); memory_limit, threads and kernels as in mote.load. Raises mote.CompileError with everything that stands in the way.
+    """
+    instance = instance_options(options)
+    if isinstance(model, (str, os.PathLike)):
+        return finish(_mote.compile_path(os.fspath(model), settings_of(**options)), instance)
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        return finish(_mote.compile_bytes("model", bytes(model), settings_of(**options)), instance)
+    if hasattr(model, "SerializeToString"):
+        name = getattr(getattr(model, "graph", None), "name", "") or "model"
+        return finish(_mote.compile_bytes(name, model.SerializeToString(), settings_of(**options)), instance)
+    if type(model).__module__.startswith("torch.export") or hasattr(model, "named_parameters"):
+        from .torch import compile as compile_torch
+
+        return compile_torch(model, example_inputs, **instance, **options)
+    raise Error(f"expected a model's file, its bytes, an onnx.ModelProto or a torch module, found {type(model).__qualname__}")

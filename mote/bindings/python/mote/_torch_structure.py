@@ -1,0 +1,68 @@
+"""What torch.export says of a module's arguments and results, in Mote's words (_structure.py)."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable
+from typing import Any
+
+import torch.utils._pytree as pytree
+from torch.export import ExportedProgram
+from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind, SymBoolArgument, SymFloatArgument, SymIntArgument
+
+_NUMBERS = {SymIntArgument: "int", SymFloatArgument: "float", SymBoolArgument: "bool"}
+
+
+def _of_spec(spec: Any) -> tuple[Any, bool]:
+    """The structure, and whether it says all: classes of the user's own are dicts or tuples in it."""
+    if spec.is_leaf():
+        return "*", True
+    parts = [_of_spec(child) for child in spec.children()]
+    whole = all(complete for _, complete in parts)
+    children = [part for part, _ in parts]
+    if spec.type in (tuple, list):
+        return {spec.type.__name__: children}, whole
+    if spec.type in (dict, collections.OrderedDict, collections.defaultdict):
+        keys = spec.context[1] if spec.type is collections.defaultdict else spec.context
+        texts = all(isinstance(key, str) for key in keys)
+        return {"dict": [[key if texts else str(key), part] for key, part in zip(keys, children)]}, whole and spec.type is dict and texts
+    if pytree.is_namedtuple_class(spec.type) or spec.type is collections.namedtuple:
+        made: Any = spec.context if isinstance(spec.context, type) else spec.type
+        return {"named": [made.__name__, [[field, part] for field, part in zip(made._fields, children)]]}, False
+    keys = spec.context if isinstance(spec.context, (list, tuple)) and len(spec.context) == len(children) else None
+    if keys is not None and all(isinstance(key, str) for key in keys):
+        return {"dict": [[key, part] for key, part in zip(keys, children)]}, False
+    return {"tuple": children}, False
+
+
+def _kind(argument: Any, is_output: bool) -> Any:
+    if isinstance(argument, ConstantArgument):
+        value = argument.value
+        # Numbers that a module always returns are outputs of the program; those it was always given are no inputs.
+        if is_output and isinstance(value, (bool, int, float)):
+            return type(value).__name__
+        return {"constant": value if isinstance(value, (int, float, bool, str, type(None))) else None}
+    return _NUMBERS.get(type(argument), "tensor")
+
+
+def structure_of(exported: ExportedProgram) -> dict[str, Any]:
+    signature = exported.graph_signature
+    args, kwargs = exported.call_spec.in_spec.children()
+    inputs = [spec.arg for spec in signature.input_specs if spec.kind == InputKind.USER_INPUT]
+    names = [getattr(argument, "name", None) for argument in inputs]
+    outputs = [spec.arg for spec in signature.output_specs if spec.kind == OutputKind.USER_OUTPUT]
+    mutated = [spec.target for spec in signature.output_specs if spec.kind == OutputKind.USER_INPUT_MUTATION]
+    return {
+        "args": _of_spec(args)[0],
+        "kwargs": _of_spec(kwargs)[0],
+        "inputs": [_kind(argument, False) for argument in inputs],
+        "out": _of_spec(exported.call_spec.out_spec)[0],
+        "outputs": [_kind(argument, True) for argument in outputs],
+        "mutated": [names.index(name) for name in mutated],
+    }
+
+
+def restorer(exported: ExportedProgram) -> Callable[[list[Any]], Any] | None:
+    """Makes results of a module's own classes again; None where plain structures say it all."""
+    spec = exported.call_spec.out_spec
+    return None if _of_spec(spec)[1] else lambda leaves: pytree.tree_unflatten(leaves, spec)

@@ -1,0 +1,43 @@
+#pragma once
+
+// One compilation: Python's settings as the driver's options, hooks that call back into Python, the result as a verified program.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mote/bindings/python/src/custom_ops.h"
+#include "mote/bindings/python/src/failure.h"
+#include "mote/compiler/driver/compile.h"
+
+namespace mote::python {
+
+class CompileCall {
+ public:
+  // Fields of `settings`, all optional: words (options as `mote compile` takes them), golden (a folder, or a list of dicts of arrays),
+  // golden_examples, metadata and evidence (dicts of texts), external_weights (a path), print_after (a list), time_passes, passes and
+  // late_passes (lists of callables), planner (a callable), memory_limit.
+  explicit CompileCall(nb::dict settings);
+
+  // A dict: image, frontend, log, notes, peak_bytes, lower_bound_bytes, stages_s. Raises mote.CompileError, or what a hook raised.
+  nb::dict run(const frontends::Source& source);
+
+ private:
+  void read_golden(nb::handle golden);
+  void read_texts();
+  void set_hooks();
+  // Calls Python from the compiler's threadless depth; an exception is kept for run() and stops compiling.
+  template <class Work>
+  bool guard(std::string* error, Work work);
+  bool place(const schedule::Bank& bank, std::vector<emit::Block>* blocks) const;
+  nb::object get(const char* key) const { return settings_.contains(key) ? nb::object(settings_[key]) : nb::none(); }
+
+  nb::dict settings_;
+  driver::CompileOptions options_;
+  std::shared_ptr<mote_registry> registry_;
+  std::unique_ptr<OpRegistry> ops_;
+  std::string external_;
+  std::unique_ptr<nb::python_error> raised_;
+};
+
+}  // namespace mote::python

@@ -1,0 +1,86 @@
+#include "mote/bindings/python/src/image.h"
+
+#include <cstring>
+#include <new>
+
+#include "mote/bindings/python/src/custom_ops.h"
+
+namespace mote::python {
+namespace {
+
+constexpr size_t kAlignment = 16;
+
+template <class Open>
+std::shared_ptr<const Image> open(std::shared_ptr<Image> image, const OpenOptions& options, Open open_program) {
+  const std::shared_ptr<mote_registry> registry = current_registry();
+  mote_open_options o{};
+  o.struct_size = sizeof o;
+  o.flags = options.verify_digests ? MOTE_OPEN_VERIFY_DIGESTS : 0;
+  o.registry = registry.get();
+  o.weights_path = options.weights.empty() ? nullptr : options.weights.c_str();
+  o.memory_limit_bytes = options.memory_limit;
+  const ErrorHandle error{mote_error_create()};
+  mote_program* program = nullptr;
+  mote_status status;
+  {
+    const Unlocked unlocked(true);
+    status = open_program(&o, &program, error.get());
+  }
+  if (status != 0) {
+    Error e = make_error(status, error.get());
+    if (!image->path.empty()) e.message = image->path + ": " + e.message;
+    raise(e);
+  }
+  image->program.reset(program);
+  return image;
+}
+
+// A buffer that Python owns, given back when the last program is gone.
+std::shared_ptr<const void> keep(Py_buffer* view) {
+  return {view, [](Py_buffer* v) {
+            const nb::gil_scoped_acquire locked;
+            PyBuffer_Release(v);
+            delete v;
+          }};
+}
+
+}  // namespace
+
+std::shared_ptr<const Image> open_path(const std::string& path, const OpenOptions& options) {
+  auto image = std::make_shared<Image>();
+  image->path = path;
+  return open(image, options, [&](const mote_open_options* o, mote_program** out, mote_error* error) {
+    return mote_program_open_file(path.c_str(), o, out, error);
+  });
+}
+
+std::shared_ptr<const Image> open_owned(std::shared_ptr<const void> owner, const uint8_t* data, size_t size, const OpenOptions& options) {
+  auto image = std::make_shared<Image>();
+  image->owner = std::move(owner);
+  image->data = data;
+  image->size = size;
+  return open(image, options, [&](const mote_open_options* o, mote_program** out, mote_error* error) {
+    return mote_program_open_memory(data, size, o, out, error);
+  });
+}
+
+std::shared_ptr<const Image> open_buffer(nb::object buffer, const OpenOptions& options) {
+  auto* view = new Py_buffer;
+  if (PyObject_GetBuffer(buffer.ptr(), view, PyBUF_SIMPLE) != 0) {
+    delete view;
+    raise_python();
+  }
+  std::shared_ptr<const void> owner = keep(view);
+  const auto* data = static_cast<const uint8_t*>(view->buf);
+  const auto size = static_cast<size_t>(view->len);
+  if (view->readonly == 0 || reinterpret_cast<uintptr_t>(data) % kAlignment != 0) {
+    std::shared_ptr<uint8_t> copy(static_cast<uint8_t*>(::operator new (size + 1, std::align_val_t{kAlignment})),
+                                  [](uint8_t* p) { ::operator delete (p, std::align_val_t{kAlignment}); });
+    if (size > 0) std::memcpy(copy.get(), data, size);
+    data = copy.get();
+    owner = std::move(copy);
+  }
+  return open_owned(std::move(owner), data, size, options);
+}
+
+}  // namespace mote::python

@@ -1,0 +1,80 @@
+"""mote.compile: sources, options, errors."""
+
+import numpy as np
+import pytest
+
+import mote
+from mote._compile import option_words
+
+
+def test_options_become_the_command_lines_words():
+    sizes = {"dim": {"seq": (1, 128), "batch": 2}, "shape": {"x": (1, 3), "s": ()}}
+    words = option_words({**sizes, "no_fuse": True, "exact": False, "ram": "64k"})
+    assert words == "--dim 'seq=1..128' --dim 'batch=2' --shape 'x=1x3' --shape 's=scalar' --no-fuse --ram '64k'"
+
+
+def test_sources(digits_onnx):
+    onnx = pytest.importorskip("onnx")
+    x = np.ones((1, 8, 8), np.float32)
+    expected = mote.compile(digits_onnx)(x)
+    for source in (str(digits_onnx), digits_onnx.read_bytes(), onnx.load(str(digits_onnx))):
+        np.testing.assert_array_equal(mote.compile(source)(x), expected)
+
+
+def test_what_is_no_model(tmp_path):
+    with pytest.raises(mote.Error, match="no such file"):
+        mote.compile(tmp_path / "missing.onnx")
+    with pytest.raises(mote.CompileError, match="expected an ONNX"):
+        mote.compile(b"something else")
+    with pytest.raises(mote.Error, match="found int"):
+        mote.compile(3)
+
+
+def test_options_are_checked(digits_onnx):
+    for options in ({"no_such_option": True}, {"dim": {"n": (3, 1)}}, {"ram": "64k"}, {"alignment": 17}):
+        with pytest.raises(mote.Error) as raised:
+            mote.compile(digits_onnx, **options)
+        assert raised.value.code == "InvalidArgument"
+
+
+def test_what_is_not_built_says_so(digits_onnx):
+    for options in ({"quantize": "int8"}, {"backends": ["opencl"]}, {"policy": "p.toml"}, {"target": "cortex-m4"}):
+        with pytest.raises(mote.Error, match="not built yet") as raised:
+            mote.compile(digits_onnx, **options)
+        assert raised.value.code == "Unsupported"
+    mote.compile(digits_onnx, backends=["cpu"])
+
+
+def test_options_are_kept_as_evidence(digits_onnx):
+    program = mote.compile(digits_onnx, no_fuse=True, licence="Apache-2.0", metadata={"key": "text"})
+    evidence = program.inspect()["evidence"]
+    assert evidence["options"] == "--no-fuse" and evidence["licence"] == "Apache-2.0"
+    assert program.inspect()["metadata"]["key"] == "text"
+    assert program.inspect()["instruction_count"] > mote.compile(digits_onnx).inspect()["instruction_count"]
+
+
+def test_what_the_compiler_says(digits_onnx):
+    compiled = mote.compile(digits_onnx, print_after="plan", time_passes=True).compiled
+    assert compiled["frontend"] == "onnx" and "after plan" in compiled["log"] and "verify" in compiled["log"]
+    assert compiled["peak_bytes"] >= compiled["lower_bound_bytes"] > 0 and "import" in compiled["stages_s"]
+
+
+def test_golden_examples_of_arrays(digits_onnx, digits):
+    x = np.full((1, 8, 8), 3, np.float32)
+    program = mote.compile(digits_onnx, golden=[{"image": x, "probabilities": digits(x)}])
+    records = program.golden_records()
+    assert len(records) == 2 and records[0]["data"] == x.tobytes()
+    assert program.validate()["passed"]
+    assert mote.compile(digits_onnx, golden_examples=0).golden_records() == []
+    with pytest.raises(mote.Error, match="no examples"):
+        mote.compile(digits_onnx, golden_examples=0).validate()
+
+
+def test_external_weights(digits_onnx, digits, tmp_path):
+    program = mote.compile(digits_onnx, external_weights=tmp_path / "w.bin")
+    program.save(tmp_path / "p.mote")
+    x = np.ones((1, 8, 8), np.float32)
+    np.testing.assert_array_equal(mote.load(tmp_path / "p.mote", weights=tmp_path / "w.bin")(x), digits(x))
+    with pytest.raises(mote.Error):
+        mote.load(tmp_path / "p.mote")
+    assert (tmp_path / "p.mote").stat().st_size < len(digits.image.data())

@@ -1,0 +1,28 @@
+#pragma once
+
+// Instructions that no fast kernel serves: said when compiling, not discovered on the device.
+
+#include <string>
+#include <vector>
+
+#include "mote/compiler/emit/writer.h"
+#include "mote/kernels/select.h"
+
+namespace mote::driver {
+
+// Operators with fewer elements than this in every operand cost nothing worth a word.
+constexpr int64_t kWorthAWord = 10000;
+
+struct SlowPath {
+  std::string op, node;  // "mote::conv"; the model's name for it, where it is known
+  std::string reason;
+  int64_t elements;  // of the largest operand
+};
+
+// Those of a lowered program that a machine with this instruction set would run with portable kernels; none for kPortable.
+std::vector<SlowPath> slow_paths(const emit::ProgramRecords& records, const OpRegistry& ops, kernels::Isa isa);
+
+// A line for the user; several instructions of one operator and reason are one.
+std::vector<std::string> describe(const std::vector<SlowPath>& paths);
+
+}  // namespace mote::driver

@@ -1,0 +1,8 @@
+#!/bin/sh
+# run.sh SCRIPT RUNNER [ARGUMENT...]: a Python script of this folder. Skipped without an interpreter that has torch.
+python=${MOTE_TORCH_PYTHON:-$MOTE_PYTHON}
+if [ -z "$python" ] || ! "$python" -c "import torch, numpy" 2>/dev/null; then
+  echo "skipped: neither MOTE_TORCH_PYTHON nor MOTE_PYTHON names a Python interpreter with torch"
+  exit 77
+fi
+exec "$python" "$@"
