@@ -26,8 +26,8 @@ option(MOTE_KERNELS "Build the fast kernels (needs Highway)" ${_mote_kernels_def
 if(NOT MOTE_KERNELS)
   set(_mote_isas "")
 endif()
-# Sanitizers: one instruction set, looked at for memory errors alone. The others are the same sources, and the checks for undefined behaviour
-# take minutes to compile here; the differential tests hold the arithmetic.
+# Sanitizers: one instruction set, looked at for memory errors alone. The others are the same sources, and the checks for undefined
+# behaviour take minutes to compile here; the differential tests hold the arithmetic.
 if(MOTE_SANITIZE)
   list(FILTER _mote_isas EXCLUDE REGEX "avx512")
   set(_mote_kernel_sanitize -fno-sanitize=undefined -fno-sanitize=fuzzer-no-link)
@@ -55,7 +55,8 @@ foreach(_isa IN LISTS _mote_isas)
     add_library(mote_kernels_${_isa} OBJECT ${PROJECT_SOURCE_DIR}/mote/kernels/isa_select.cc ${_mote_families})
   endif()
   mote_device_flags(mote_kernels_${_isa})
-  target_compile_options(mote_kernels_${_isa} PRIVATE ${_mote_flags_${_isa}} -O2 -fno-math-errno -fvisibility=hidden -Wno-psabi ${_mote_kernel_sanitize})
+  target_compile_options(mote_kernels_${_isa} PRIVATE ${_mote_flags_${_isa}} -O2 -fno-math-errno -fvisibility=hidden -Wno-psabi
+                         ${_mote_kernel_sanitize})
   target_compile_definitions(mote_kernels_${_isa} PRIVATE MOTE_ISA_NAME=${_isa})
   target_include_directories(mote_kernels_${_isa} SYSTEM PRIVATE ${PROJECT_BINARY_DIR}/hwy_include)
   list(APPEND _mote_isa_objects $<TARGET_OBJECTS:mote_kernels_${_isa}>)
