@@ -57,7 +57,8 @@ foreach(_isa IN LISTS _mote_isas)
   mote_device_flags(mote_kernels_${_isa})
   target_compile_options(mote_kernels_${_isa} PRIVATE ${_mote_flags_${_isa}} -O2 -fno-math-errno -fvisibility=hidden -Wno-psabi
                          ${_mote_kernel_sanitize})
-  target_compile_definitions(mote_kernels_${_isa} PRIVATE MOTE_ISA_NAME=${_isa})
+  # No assertions of Highway, which would need its library.
+  target_compile_definitions(mote_kernels_${_isa} PRIVATE MOTE_ISA_NAME=${_isa} HWY_IS_DEBUG_BUILD=0)
   target_include_directories(mote_kernels_${_isa} SYSTEM PRIVATE ${PROJECT_BINARY_DIR}/hwy_include)
   list(APPEND _mote_isa_objects $<TARGET_OBJECTS:mote_kernels_${_isa}>)
 endforeach()
