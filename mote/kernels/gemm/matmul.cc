@@ -1,6 +1,8 @@
 // Products of a matrix (or a batch of them) with packed weights.
 
 #include "mote/ops/matmul/matmul.h"
+
+#include "mote/kernels/common/rows_of.h"
 #include "mote/kernels/gemm/matmul_dense.h"
 #include "mote/kernels/gemm/product.h"
 
@@ -8,33 +10,6 @@ namespace mote::kernels::MOTE_ISA_NAME {
 namespace {
 
 using ops::matmul::Attrs;
-
-// Rows of a tensor, the last dimension left out, by number.
-class RowsOf {
- public:
-  explicit RowsOf(const Tensor& t) : data_(t.as<uint8_t>()), rank_(t.rank() - 1) {
-    for (int i = 0; i < rank_; ++i) dims_[i] = t.dim(i), strides_[i] = t.stride(i);
-    // Dimensions that lie one behind the other count as one.
-    while (rank_ > 1 && strides_[rank_ - 2] == strides_[rank_ - 1] * dims_[rank_ - 1]) {
-      dims_[rank_ - 2] *= dims_[rank_ - 1];
-      strides_[rank_ - 2] = strides_[rank_ - 1];
-      --rank_;
-    }
-  }
-  float* operator()(int32_t row) const {
-    int64_t offset = 0;
-    for (int i = rank_ - 1; i > 0; --i) {
-      offset += int64_t{row % dims_[i]} * strides_[i];
-      row /= dims_[i];
-    }
-    return reinterpret_cast<float*>(data_ + offset + int64_t{row} * strides_[0]);
-  }
-
- private:
-  uint8_t* data_;
-  int rank_;
-  int32_t dims_[kMaxRank], strides_[kMaxRank];
-};
 
 class MatrixRows {
  public:
@@ -45,9 +20,9 @@ class MatrixRows {
     t->runs = 1;
     t->run_length = k_;
     for (int32_t i = 0; i < count; ++i) {
-      pointers[i] = a_(first + i);
-      out[i] = y_(first + i);
-      if (has_residual_) residual[i] = residual_(first + i);
+      pointers[i] = reinterpret_cast<const float*>(a_(first + i));
+      out[i] = reinterpret_cast<float*>(y_(first + i));
+      if (has_residual_) residual[i] = reinterpret_cast<const float*>(residual_(first + i));
     }
   }
 

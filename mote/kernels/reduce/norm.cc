@@ -2,8 +2,6 @@
 
 #include "mote/kernels/reduce/lines.h"
 #include "mote/ops/batch_norm/batch_norm.h"
-#include "mote/ops/group_norm/group_norm.h"
-#include "mote/ops/instance_norm/instance_norm.h"
 #include "mote/ops/layer_norm/layer_norm.h"
 #include "mote/ops/rms_norm/rms_norm.h"
 
@@ -200,29 +198,6 @@ Status run_rms_norm(const OpContext& c) noexcept {
   return Status::kOk;
 }
 
-Status run_instance_norm(const OpContext& c) noexcept {
-  const int rank = c.input(0).rank();
-  Norm m(c, rank > 2 ? axes_from(1) & ~axes_from(rank - 1) : 0, true, c.attrs<ops::instance_norm::Attrs>().epsilon);
-  m.part[kBias] = optional(c, 2, rank);
-  normalize(m);
-  return Status::kOk;
-}
-
-Status run_group_norm(const OpContext& c) noexcept {
-  const auto& a = c.attrs<ops::group_norm::Attrs>();
-  const int rank = c.input(0).rank();
-  const int32_t channels = rank > 0 ? c.input(0).dim(rank - 1) : 1, size = channels / a.groups;
-  for (int32_t g = 0; g < a.groups && size > 0; ++g) {
-    Norm m(c, axes_from(rank >= 2 ? 1 : 0), true, a.epsilon);
-    m.part[kBias] = optional(c, 2, rank);
-    if (rank > 0) m.dims[rank - 1] = size;
-    for (Operand& o : m.part)
-      if (o.data != nullptr && rank > 0) o.data += o.strides[rank - 1] * g * size;
-    normalize(m);
-  }
-  return Status::kOk;
-}
-
 Status run_batch_norm(const OpContext& c) noexcept {
   const auto& a = c.attrs<ops::batch_norm::Attrs>();
   const Tensor &x = c.input(0), &y = c.output(0);
@@ -252,8 +227,6 @@ KernelFn if_f32(const OpContext& c, KernelFn fn) { return c.input(0).dtype() == 
 
 KernelFn select_layer_norm(const OpContext& c) noexcept { return if_f32(c, &run_layer_norm); }
 KernelFn select_rms_norm(const OpContext& c) noexcept { return if_f32(c, &run_rms_norm); }
-KernelFn select_instance_norm(const OpContext& c) noexcept { return if_f32(c, &run_instance_norm); }
-KernelFn select_group_norm(const OpContext& c) noexcept { return if_f32(c, &run_group_norm); }
 KernelFn select_batch_norm(const OpContext& c) noexcept { return if_f32(c, &run_batch_norm); }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME
