@@ -39,8 +39,8 @@ CompiledModel compile_untrusted(ConstBytes model, bool run) {
   options.import.max_trips = 64;
   options.golden.count = run ? 1 : 0;
   options.golden.time_ms = 200;
-  options.golden.memory_bytes = 64u << 20;
-  options.golden.macs = 20000000;
+  options.golden.memory_bytes = 16u << 20;
+  options.golden.macs = 10000000;
   driver::CompileResult result;
   ir::Problems problems;
   options.progress = [&](const std::string& stage, double) { r.imported |= stage == "passes"; };

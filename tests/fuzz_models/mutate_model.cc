@@ -19,7 +19,7 @@ constexpr int64_t kNumbers[] = {0,  1,    -1,         2,           3,          4
 int64_t number(Dice& dice, int64_t now) {
   switch (dice.below(4)) {
     case 0: return kNumbers[dice.below(std::size(kNumbers))];
-    case 1: return now + static_cast<int64_t>(dice.below(5)) - 2;
+    case 1: return static_cast<int64_t>(static_cast<uint64_t>(now) + dice.below(5) - 2);
     case 2: return static_cast<int64_t>(static_cast<uint64_t>(now) ^ uint64_t{1} << dice.below(64));
     default: return dice.below(32);
   }

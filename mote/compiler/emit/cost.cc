@@ -15,37 +15,35 @@ uint64_t count_of(const TensorDesc& d) {
   return n;
 }
 
-// Products summed for one output element; 0 for operators that are no sums of products.
-uint64_t products_per_output(const ProgramRecords& r, const Instruction& n) {
+// Products of numbers that an instruction sums; 0 for operators that are no sums of products.
+uint64_t products(const ProgramRecords& r, const Instruction& n) {
   const auto operand = [&](uint32_t k) -> const TensorDesc& { return r.tensors[static_cast<size_t>(r.operands[n.operands + k])]; };
-  if (n.input_count < 1 || r.operands[n.operands] < 0) return 0;
+  if (n.input_count < 1 || n.output_count < 1 || r.operands[n.operands] < 0 || r.operands[n.operands + n.input_count] < 0) return 0;
   const bool alone = static_cast<OpId>(n.op) == OpId::dft;
   if (!alone && (n.input_count < 2 || r.operands[n.operands + 1] < 0)) return 0;
+  const TensorDesc& x = operand(0);
+  const uint64_t outputs = count_of(operand(n.input_count));
   switch (static_cast<OpId>(n.op)) {
     case OpId::conv:
     case OpId::q_conv:
     case OpId::q_matmul: {
       const TensorDesc& w = operand(1);  // (outputs, everything that is summed)
-      return w.dims[0] > 0 ? count_of(w) / static_cast<uint32_t>(w.dims[0]) : 0;
+      return w.dims[0] > 0 ? outputs * (count_of(w) / static_cast<uint32_t>(w.dims[0])) : 0;
     }
-    case OpId::dft: {
+    case OpId::dft:
       // At most every input along the axis for every output: the largest dimension stands for it.
-      const TensorDesc& x = operand(0);
-      return static_cast<uint32_t>(x.rank > 0 ? *std::max_element(x.dims, x.dims + x.rank) : 0);
-    }
-    case OpId::conv_winograd: return 9 * static_cast<uint64_t>(operand(1).dims[1]);  // as the convolution that it is
+      return outputs * static_cast<uint32_t>(x.rank > 0 ? *std::max_element(x.dims, x.dims + x.rank) : 0);
+    case OpId::conv_winograd: return outputs * 9 * static_cast<uint64_t>(operand(1).dims[1]);  // as the convolution that it is
     case OpId::conv_transpose:
     case OpId::q_conv_transpose: {
       // Every input position meets every weight of its group once.
-      const TensorDesc &x = operand(0), &w = operand(1), &y = operand(n.input_count);
-      const uint64_t all = count_of(x) * count_of(w) / (w.dims[w.rank - 1] > 0 ? static_cast<uint32_t>(w.dims[w.rank - 1]) : 1);
-      return count_of(y) > 0 ? all / count_of(y) : 0;
+      const TensorDesc& w = operand(1);
+      return w.dims[w.rank - 1] > 0 ? count_of(x) * count_of(w) / static_cast<uint32_t>(w.dims[w.rank - 1]) : 0;
     }
     case OpId::matmul: {
-      const TensorDesc& a = operand(0);
       const bool transposed = n.attrs_size >= sizeof(ops::matmul::Attrs) &&
                               reinterpret_cast<const ops::matmul::Attrs*>(r.attrs.data() + n.attrs)->transpose_a != 0;
-      return static_cast<uint32_t>(a.dims[a.rank - (transposed ? 2 : 1)]);
+      return outputs * static_cast<uint32_t>(x.dims[x.rank - (transposed ? 2 : 1)]);
     }
     default: return 0;
   }
@@ -56,8 +54,7 @@ uint64_t products_per_output(const ProgramRecords& r, const Instruction& n) {
 void state_costs(ProgramRecords& r) {
   uint64_t macs = 0, bytes = 0;
   for (const Instruction& n : r.instructions) {
-    if (n.output_count > 0 && r.operands[n.operands + n.input_count] >= 0)
-      macs += products_per_output(r, n) * count_of(r.tensors[static_cast<size_t>(r.operands[n.operands + n.input_count])]);
+    macs += products(r, n);
     for (uint32_t k = 0; k < uint32_t{n.input_count} + n.output_count; ++k) {
       const int32_t t = r.operands[n.operands + k];
       if (t >= 0) bytes += extent_bytes(r.tensors[static_cast<size_t>(t)]);
