@@ -56,7 +56,7 @@ driver::CompileOptions all_options(const CommandSettings& s) {
   if (!s.golden.empty()) o.golden.given = read_examples(s.golden);
   if (s.golden_examples >= 0) {
     o.golden.count = s.golden_examples;
-    o.golden.macs = o.golden.check_macs = 0;
+    o.golden.work = o.golden.check_macs = 0;
   }
   add_texts(s, &o);
   return o;

@@ -40,7 +40,7 @@ CompiledModel compile_untrusted(ConstBytes model, bool run) {
   options.golden.count = run ? 1 : 0;
   options.golden.time_ms = 200;
   options.golden.memory_bytes = 16u << 20;
-  options.golden.macs = 10000000;
+  options.golden.work = 10000000;
   driver::CompileResult result;
   ir::Problems problems;
   options.progress = [&](const std::string& stage, double) { r.imported |= stage == "passes"; };

@@ -173,7 +173,7 @@ class Pipeline {
 
   bool add_golden(const Signature& signature, emit::ProgramRecords* records) {
     stage("check", 0.5);
-    const RunBudget budget{options_.golden.memory_bytes, options_.golden.time_ms, options_.golden.macs};
+    const RunBudget budget{options_.golden.memory_bytes, options_.golden.time_ms, options_.golden.work};
     CompileResult reference;
     HostProgram expected, found;
     const bool large = options_.golden.check_macs != 0 && records->certificate.macs > options_.golden.check_macs;

@@ -22,7 +22,7 @@ struct GoldenOptions {
   // Most that one run may take; an example that needs more is left out.
   uint64_t time_ms = 120000;
   uint64_t memory_bytes = uint64_t{4} << 30;
-  uint64_t macs = uint64_t{2} << 30;  // multiply-adds; 0: any number
+  uint64_t work = uint64_t{2} << 30;  // multiply-adds, and as many bytes moved; 0: any number
   // Larger programs are not run unoptimised beside: their examples hold their own results. 0: all are.
   uint64_t check_macs = 50000000;
 };

@@ -64,8 +64,10 @@ bool HostProgram::open(ConstBytes file, ConstBytes external, const RunBudget& bu
              " allowed here";
     return false;
   }
-  if (budget_.macs > 0 && program_.table().certificate->macs > budget_.macs) {
-    *error = "the program needs " + std::to_string(program_.table().certificate->macs) + " multiply-adds, more than allowed here";
+  const auto& costs = *program_.table().certificate;
+  if (budget_.work > 0 && std::max(costs.macs, costs.bytes_moved) > budget_.work) {
+    *error = "the program needs " + std::to_string(costs.macs) + " multiply-adds and moves " + std::to_string(costs.bytes_moved) +
+             " bytes, more than allowed here";
     return false;
   }
   const auto block = [&](uint64_t size) {

@@ -17,7 +17,7 @@ namespace mote::driver {
 struct RunBudget {
   uint64_t memory_bytes = uint64_t{4} << 30;  // instance, arena, inputs and outputs
   uint64_t time_ms = 0;                       // looked at between instructions; 0: no limit
-  uint64_t macs = 0;                          // multiply-adds as the certificate counts them; 0: no limit
+  uint64_t work = 0;                          // multiply-adds, and as many bytes moved, as the certificate counts them; 0: no limit
 };
 
 // A program in memory with one instance.

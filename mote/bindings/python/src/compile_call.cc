@@ -42,7 +42,7 @@ CompileCall::CompileCall(nb::dict settings) : settings_(std::move(settings)), re
   if (const nb::object golden = get("golden"); !golden.is_none()) read_golden(golden);
   if (const nb::object count = get("golden_examples"); !count.is_none()) {
     options_.golden.count = nb::cast<int>(count);
-    options_.golden.macs = options_.golden.check_macs = 0;
+    options_.golden.work = options_.golden.check_macs = 0;
   }
   if (const nb::object path = get("external_weights"); !path.is_none()) external_ = nb::cast<std::string>(path);
   options_.external_weights = !external_.empty();
