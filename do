@@ -14,7 +14,7 @@ usage() {
                        and WebAssembly (what CI runs)
 ./do test --fast       the tests of the release build that take less than a minute together
 ./do test --all        also 64- and 32-bit Arm, Windows, macOS, the thread sanitizer and optimised code of Clang
-./do test PRESET ...   build and test these presets only (cmake --list-presets)
+./do test PRESET ...   build and test these presets only (cmake --list-presets), or python: the package from `pip install .`
 ./do bench             overhead per operator, load time, and the bundled model
 ./do format            format all code, write docs/generated anew
 END
@@ -25,7 +25,7 @@ END
 packages_demo="build-essential cmake ninja-build ccache git python3 flatbuffers-compiler libflatbuffers-dev
   protobuf-compiler libprotobuf-dev libcli11-dev nlohmann-json3-dev libjpeg-dev libpng-dev libhwy-dev"
 packages_test="$packages_demo libgtest-dev googletest libbenchmark-dev clang libclang-rt-14-dev clang-format clang-tidy gcc-arm-none-eabi
-  libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm python3-venv"
+  libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm python3-venv python3-dev"
 # What single presets need besides; a test run without them says so and leaves the preset out.
 packages_aarch64="g++-aarch64-linux-gnu qemu-user"
 packages_armv7="g++-arm-linux-gnueabihf qemu-user"
@@ -62,6 +62,14 @@ setup_references() {
   else
     skipped=$((skipped + 1))
     echo "SKIPPED: comparing with ONNX Runtime, LiteRT and TFLite Micro: the PyPI packages could not be installed"
+  fi
+}
+
+# PyTorch: its operator samples and models come through the compiler (tests/torch), and the Python package is tested with it.
+setup_torch() {
+  if ! install_venv torch==2.13.0 expecttest==0.3.0 pytest==9.2.0 || ! install_venv --no-deps torchvision==0.28.0; then
+    skipped=$((skipped + 1))
+    echo "SKIPPED: what needs PyTorch: the PyPI packages could not be installed"
   fi
 }
 
@@ -143,6 +151,16 @@ test_sanitized() {
   if build asan; then run_ctest asan; fuzz 60; else count "asan: build" 1; fi
 }
 
+# The Python package as users install it, and its tests.
+test_python() {
+  echo "--- python: pip install ."
+  if ! install_venv --force-reinstall --no-deps . || ! install_venv pytest==9.2.0; then count "python: pip install ." 1; return; fi
+  # Not from here: the folder mote would be taken for the package.
+  local status=0
+  (cd build && venv/bin/python3 -m pytest -q -rs -p no:cacheprovider --rootdir .. ../mote/bindings/python/tests) || status=1
+  count "python: pytest" $status
+}
+
 finish() {
   echo
   echo "$passed passed, $failed failed, $skipped skipped"
@@ -173,6 +191,7 @@ test_presets() {
     fi
     case $preset in
       asan) test_sanitized ;;
+      python) test_python ;;
       # The whole tree is compiled by Clang for asan; here its optimised device code is tested.
       clang) test_preset clang --target ops_test runtime_test api_test ;;
       # What starts threads.
@@ -186,7 +205,7 @@ test_presets() {
 }
 
 # What CI has time for: 45 minutes on two processors with nothing cached.
-presets_ci="release asan cortex-m4 cortex-m55 cortex-m4-all wasm"
+presets_ci="release python asan cortex-m4 cortex-m55 cortex-m4-all wasm"
 presets_all="$presets_ci aarch64 windows-x64 macos-arm64 armv7 tsan clang"
 
 run_tests() {
@@ -195,7 +214,7 @@ run_tests() {
     --all) run_tests $presets_all ;;
     '') run_tests $presets_ci ;;
     -*) usage; exit 2 ;;
-    *) setup "$packages_test"; setup_references; test_presets "$@"; finish ;;
+    *) setup "$packages_test"; setup_references; setup_torch; test_presets "$@"; finish ;;
   esac
 }
 

@@ -26,6 +26,7 @@ int64_t number(Dice& dice, int64_t now) {
 }
 
 bool is_tflite(const ModelBytes& bytes) { return bytes.size() >= 8 && std::memcmp(bytes.data() + 4, "TFL3", 4) == 0; }
+bool is_zip(const ModelBytes& bytes) { return bytes.size() >= 4 && std::memcmp(bytes.data(), "PK\3\4", 4) == 0; }
 
 // Every message of a model, and the names in it: a changed name is most interesting when it is another one's.
 struct Inventory {
@@ -209,6 +210,7 @@ void mutate_tflite(ModelBytes& bytes, Dice& dice) {
 
 void mutate_model(ModelBytes& bytes, Dice& dice) {
   if (is_tflite(bytes)) mutate_tflite(bytes, dice);
+  else if (is_zip(bytes)) mutate_pt2(bytes, dice);
   else mutate_onnx(bytes, dice);
 }
 

@@ -61,7 +61,7 @@ struct Taps {
     int32_t i = first + k;
     if (i >= 0 && i < size) return i;
     if (padding == kZeros) return -1;
-    if (padding == kBorder || size == 1) return i < 0 ? 0 : size - 1;
+    if (padding != kReflection || size == 1) return i < 0 ? 0 : size - 1;
     const int32_t period = align != 0 ? 2 * (size - 1) : 2 * size;
     i = (i % period + period) % period;
     return i < size ? i : period - i - (align != 0 ? 0 : 1);

@@ -21,7 +21,7 @@ double kernel(int mode, double x) {
 int element(const Attrs& a, int i, int size) {
   if (i >= 0 && i < size) return i;
   if (a.padding == 0) return -1;
-  if (a.padding == 1 || size == 1) return i < 0 ? 0 : size - 1;
+  if (a.padding != 2 || size == 1) return i < 0 ? 0 : size - 1;
   while (i < 0 || i >= size) i = i < 0 ? -i - (a.align_corners ? 0 : 1) : 2 * size - i - (a.align_corners ? 2 : 1);
   return i;
 }
@@ -64,7 +64,7 @@ TEST(OpGridSample, EveryTypeModeAndPadding) {
     for (int64_t i = 0; i < grid.count(); ++i) grid.set(i, static_cast<double>((i * 29 + 3) % 61 - 30) / 16 + 1.0 / 64);
     for (int64_t i = 0; i < grid3.count(); ++i) grid3.set(i, static_cast<double>((i * 29 + 3) % 41 - 20) / 16 + 1.0 / 64);
     for (int mode = 0; mode < 3; ++mode)
-      for (int padding = 0; padding < 3; ++padding)
+      for (int padding = 0; padding < 4; ++padding)
         for (int align = 0; align < 2; ++align) {
           const Attrs a{mode, padding, align};
           SCOPED_TRACE(mode * 100 + padding * 10 + align);

@@ -36,6 +36,18 @@ std::vector<Value*> values_of(Op& o, size_t i) {
   return out;
 }
 
+// Writes a graph into a block. False when that cannot be done or it does not give `count` values; somebody has said so then.
+bool write_body(Op& o, const GraphDef& body, ir::Block& block, const std::vector<Value*>& arguments, size_t count,
+                std::vector<Value*>* results) {
+  if (!o.importer.import_body(o.scope, body, block, arguments, results)) {
+    o.given_up = true;
+    return false;
+  }
+  if (results->size() != count)
+    o.refuse("expected a graph that gives " + std::to_string(count) + " values, found one of " + std::to_string(results->size()));
+  return results->size() == count;
+}
+
 void import_cond(Op& o) {
   const std::vector<Value*> condition = values_of(o, 0);
   const Arg *yes = argument(o, 1, Arg::Kind::kGraph, "a graph"), *no = argument(o, 2, Arg::Kind::kGraph, "a graph");
@@ -54,14 +66,11 @@ void import_cond(Op& o) {
   for (const Arg* branch : {yes, no}) {
     ir::Block& block = g.add_block(node);
     std::vector<Value*> results;
-    if (!o.importer.import_body(o.scope, *branch->graph, block, operands, &results)) {
-      o.given_up = true;
-      continue;
-    }
+    if (!write_body(o, *branch->graph, block, operands, node->outputs.size(), &results)) continue;
     for (Value* v : results) g.add_result(block, v);
   }
   std::string error;
-  if (o.given_up) return;
+  if (o.given_up || !o.b.ok()) return;
   if (!ir::infer(*node, &error)) return o.refuse(error);
   for (size_t i = 0; i < node->outputs.size(); ++i) o.out(i, node->outputs[i]);
 }
@@ -89,10 +98,7 @@ void import_while(Op& o) {
   };
   ir::Graph& g = o.b.graph();
   std::vector<Value*> first;
-  if (!o.importer.import_body(o.scope, *test->graph, o.b.block(), with_around(carried), &first) || first.size() != 1) {
-    o.given_up = true;
-    return;
-  }
+  if (!write_body(o, *test->graph, o.b.block(), with_around(carried), 1, &first)) return;
   std::vector<Value*> inputs{nullptr, o.reshape(o.cast(first[0], DType::boolean), {})};
   inputs.insert(inputs.end(), carried.begin(), carried.end());
   if (!o.b.ok()) return;
@@ -103,13 +109,9 @@ void import_while(Op& o) {
   g.add_argument(block, "", {DType::boolean, {}, 0});
   std::vector<Value*> arguments, next, again;
   for (const Value* v : carried) arguments.push_back(g.add_argument(block, "", v->type, v->facts));
-  const bool written = o.importer.import_body(o.scope, *body->graph, block, with_around(arguments), &next) &&
-                       next.size() == carried.size() && o.importer.import_body(o.scope, *test->graph, block, with_around(next), &again) &&
-                       again.size() == 1;
-  if (!written) {
-    o.given_up = true;
+  if (!write_body(o, *body->graph, block, with_around(arguments), carried.size(), &next) ||
+      !write_body(o, *test->graph, block, with_around(next), 1, &again))
     return;
-  }
   ir::NodeBuilder inner(g, block, o.b.name());
   Value* go_on = inner.reshape(inner.cast(again[0], DType::boolean), {});
   if (!inner.ok()) return o.refuse(inner.error());
@@ -144,9 +146,7 @@ void run_over(Op& o, const GraphDef& body, const std::vector<Value*>& init, cons
   for (Value* x : xs) arguments.push_back(words.gather(x, trip, 0));
   if (!inner.ok()) return o.refuse(inner.error());
   arguments.insert(arguments.end(), around.begin(), around.end());
-  o.given_up = !o.importer.import_body(o.scope, body, block, arguments, &results);
-  if (o.given_up) return;
-  if (results.size() != node->outputs.size()) return o.refuse("the body gives " + std::to_string(results.size()) + " values");
+  if (!write_body(o, body, block, arguments, node->outputs.size(), &results)) return;
   g.add_result(block, go_on);
   for (Value* v : results) g.add_result(block, v);
   std::string error;
