@@ -20,6 +20,11 @@ bool has_family(uint16_t op) {
   }
 }
 
+// Boxes one after another, each decided by those before: vectors have nothing to do, the portable kernel is the fast one.
+bool is_sequential(uint16_t op) {
+  return op == static_cast<uint16_t>(OpId::detection_postprocess) || op == static_cast<uint16_t>(OpId::non_max_suppression);
+}
+
 // The instruction's operands as an instance will have them; values are known of constants alone.
 class Operands {
  public:
@@ -74,7 +79,7 @@ std::vector<SlowPath> slow_paths(const emit::ProgramRecords& r, const OpRegistry
       strip_end = pc + 1 + strip.body_count;
     }
     const OpDef* def = n.op < kFirstCustomOp ? ops.find(n.op, nullptr) : nullptr;
-    if (def == nullptr || (def->flags & kView) != 0) continue;
+    if (def == nullptr || (def->flags & kView) != 0 || is_sequential(n.op)) continue;
     const int64_t elements = operands.largest(n);
     if (elements < kWorthAWord) continue;
     // Aligned, and as long as the operator's struct.

@@ -10,6 +10,7 @@
 #include "mote/compiler/passes/quantized.h"
 #include "mote/ops/common/quant_stage.h"
 #include "mote/ops/conv/conv.h"
+#include "mote/ops/conv_transpose/conv_transpose.h"
 #include "mote/ops/matmul/matmul.h"
 #include "mote/ops/q_conv/q_conv.h"
 #include "mote/ops/q_conv_transpose/q_conv_transpose.h"
@@ -77,12 +78,23 @@ bool use(Graph& graph, Node& n, Value* w, Value* scales) {
 
 bool rows_first(const Node& n) { return !n.is(OpId::matmul) || n.attributes<ops::matmul::Attrs>().transpose_b == 1; }
 
+// Fast kernels read bf16 weights two channels at a time and bytes four; where a window's channels do not divide, and for groups narrower
+// than a panel, whose weights are few, floats serve better.
+bool better_as_floats(const Node& n, DType small) {
+  if (n.is(OpId::matmul)) return false;
+  const Dims& dims = n.inputs[kWeights]->type.dims;
+  const int32_t groups = n.is(OpId::conv) ? n.attributes<ops::conv::Attrs>().groups : n.attributes<ops::conv_transpose::Attrs>().groups;
+  if (groups > 1 && dims[0] / groups % 16 != 0) return true;
+  const int64_t side_by_side = small == DType::bf16 ? 2 : is_byte(small) ? 4 : 1;
+  return dims.back() % side_by_side != 0;
+}
+
 // Weights that are a cast of a 16-bit float constant.
 bool half_weights(Forms& forms, Node& n) {
   const Node* cast = made_by(n.inputs[kWeights], OpId::cast);
   if (cast == nullptr || n.inputs[0]->type.dtype != DType::f32 || !cast->inputs[0]->is_constant()) return false;
   Value* w = cast->inputs[0];
-  if (w->type.dtype != DType::f16 && w->type.dtype != DType::bf16) return false;
+  if ((w->type.dtype != DType::f16 && w->type.dtype != DType::bf16) || better_as_floats(n, w->type.dtype)) return false;
   if (n.is(OpId::matmul) && !is_matrix_of_weights(n)) return false;
   return use(forms.graph(), n, rows_first(n) ? w : forms.transposed(w), nullptr);
 }
@@ -92,6 +104,7 @@ bool byte_weights(Forms& forms, Node& n) {
   const std::optional<QuantWeights> q = dequantized_weights(n.inputs[kWeights]);
   if (!q || n.inputs[0]->type.dtype != DType::f32 || !q->values->is_constant() || n.input(kScales) != nullptr) return false;
   if (!is_byte(q->values->type.dtype) || (n.is(OpId::matmul) && !is_matrix_of_weights(n))) return false;
+  if (better_as_floats(n, q->values->type.dtype)) return false;
   const double middle = q->values->type.dtype == DType::u8 ? 128 : 0;
   if (std::any_of(q->zeros.begin(), q->zeros.end(), [&](double z) { return z != middle; })) return false;
   if (q->scales.size() > 1 && q->axis != (rows_first(n) ? 0 : 1)) return false;

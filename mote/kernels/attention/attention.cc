@@ -137,7 +137,7 @@ void multiply_rows(const float* const* rows, int32_t count, int32_t n, const flo
   const Finish plain(nullptr, nullptr, 1, 0, 0, 0);
   float* to[kTileRows];
   const float* before[kTileRows];
-  Tile t;
+  Tile<PanelF32> t;
   t.rows = rows;
   t.runs = 1;
   t.run_length = n;
@@ -149,7 +149,7 @@ void multiply_rows(const float* const* rows, int32_t count, int32_t n, const flo
     t.first = 0;
     t.count = outputs - first < kTilePanels * kPanel ? outputs - first : kTilePanels * kPanel;
     for (int32_t r = 0; r < count; ++r) before[r] = to[r] = out[r] + first;
-    (t.count > kPanel ? tile_of<kTilePanels>(count) : tile_of<1>(count))(t, plain);
+    (t.count > kPanel ? tile_of<PanelF32, kTilePanels>(count) : tile_of<PanelF32, 1>(count))(t, plain);
   }
 }
 

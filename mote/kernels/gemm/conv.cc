@@ -31,7 +31,7 @@ class ConvRows {
   bool has_residual() const { return has_residual_; }
   int32_t count() const { return y_.n * area_; }
 
-  void rows(int32_t first, int32_t count, const float** pointers, float** out, const float** residual, Tile* t) const {
+  void rows(int32_t first, int32_t count, const float** pointers, float** out, const float** residual, TileRows* t) const {
     struct At {
       int32_t n, y, x;
     } at[kTileRows];
@@ -71,6 +71,7 @@ class ConvRows {
   bool has_residual_ = false, merge_ = false;
 };
 
+template <class P>
 Status run_conv(const OpContext& c) noexcept {
   const Attrs& a = c.attrs<Attrs>();
   const Tensor& w = c.input(1);
@@ -86,8 +87,8 @@ Status run_conv(const OpContext& c) noexcept {
   for (int32_t group = 0; group < a.groups; ++group) {
     const int32_t first = group * outputs;
     const ConvRows left(g, x, y, c.has_input(3) ? &residual : nullptr, rows, group * channels, channels, first);
-    const int64_t k = int64_t{g.kernel_h} * g.kernel_w * channels;
-    const Product p{left.count(), outputs, static_cast<int32_t>(k), w.as<const float>() + int64_t{first} * k};
+    const int32_t k = g.kernel_h * g.kernel_w * channels;
+    const Product<P> p{left.count(), outputs, k, w.as<const typename P::Element>() + first / kPanel * panel_stride_of<P>(k)};
     const Finish finish(bias != nullptr ? bias + first : nullptr, scales != nullptr ? scales + first : nullptr, 1, a.activation, a.act_a,
                         a.act_b);
     multiply(p, left, finish, c.threads);
@@ -100,7 +101,7 @@ Status run_conv(const OpContext& c) noexcept {
 KernelFn select_conv(const OpContext& c) noexcept {
   const Attrs& a = c.attrs<Attrs>();
   const Tensor &x = c.input(0), &w = c.input(1);
-  if (x.dtype() != DType::f32 || w.dtype() != DType::f32 || w.desc->layout != Layout::kPanel16 || w.rank() > 4) return nullptr;
+  if (x.dtype() != DType::f32 || w.desc->layout == Layout::kPlain || w.rank() > 4) return nullptr;
   const bool flat = w.rank() == 3;
   const auto ring = [&](const Tensor& t) { return t.desc->ring_rows != 0; };
   if (flat && (!c.rows.all() || ring(x) || ring(c.output(0)) || (c.has_input(3) && ring(c.input(3))))) return nullptr;
@@ -109,8 +110,12 @@ KernelFn select_conv(const OpContext& c) noexcept {
   if (a.groups > 1 && channels == 1 && w.dim(0) == a.groups) return select_depthwise(c);
   if (a.groups > 1 && w.dim(0) / a.groups % kPanel != 0) return select_grouped(c);
   const Geometry g(a, &w.desc->dims[1], w.rank() - 2);
-  if (channels > kZeroCount || int64_t{g.kernel_h} * g.kernel_w > kMaxTileRuns) return nullptr;
-  return &run_conv;
+  // Without padding at the sides the taps of a row are always one run.
+  const bool rows_whole = g.pad_w == 0 && a.pads_end[w.rank() - 3] == 0 && g.dilation_w == 1 && x.stride(x.rank() - 2) == channels * 4 &&
+                          int64_t{g.kernel_w} * channels <= kZeroCount;
+  if (channels > kZeroCount || int64_t{g.kernel_h} * (rows_whole ? 1 : g.kernel_w) > kMaxTileRuns) return nullptr;
+  const int32_t run = w.count() == w.dim(0) * channels ? 0 : channels;  // one tap may end within a group
+  return with_panels(*w.desc, run, [](auto panels) -> KernelFn { return &run_conv<decltype(panels)>; });
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

@@ -23,6 +23,9 @@ struct Finishes {
   const Finish& of(int32_t tap, int32_t taps) const { return taps < 2 ? only : tap == 0 ? first : tap + 1 < taps ? middle : last; }
 };
 
+constexpr int32_t kMaxTaps = 64;
+
+template <class P>
 class Transposed {
  public:
   Transposed(const OpContext& c, int32_t group)
@@ -30,8 +33,8 @@ class Transposed {
     channels_ = w_.dim(w_.rank() - 1);
     outputs_ = w_.dim(0) / a_.groups;
     const int32_t first = group * outputs_;
-    k_ = int64_t{g_.kernel_h} * g_.kernel_w * channels_;
-    weights_ = w_.as<const float>() + first * k_;
+    panel_stride_ = panel_stride_of<P>(g_.kernel_h * g_.kernel_w * channels_);
+    weights_ = w_.as<const typename P::Element>() + first / kPanel * panel_stride_;
     x_.data += int64_t{group} * channels_ * 4;
     y_.data += int64_t{first} * 4;
     if (c.has_input(3)) {
@@ -45,12 +48,11 @@ class Transposed {
   void run(int32_t n, int32_t oy, int32_t phase, const Finishes& finishes) const {
     Taps taps(*this, oy, phase);
     const int32_t columns = (y_.w - phase + g_.stride_w - 1) / g_.stride_w;
-    const RowTiles tiles(columns);
+    const RowTiles tiles(columns, kEveryHeight<P>);
     for (int32_t i = 0; i < tiles.count; ++i)
       tile(n, oy, phase + tiles.begin(i) * g_.stride_w, tiles.begin(i + 1) - tiles.begin(i), taps, finishes);
   }
   int32_t stride_w() const { return g_.stride_w; }
-  static constexpr int32_t kMaxTaps = 64;
 
  private:
   // Taps under an output position and the input positions they come from: row, and column for the output column `phase`.
@@ -80,10 +82,10 @@ class Transposed {
       out[i] = reinterpret_cast<float*>(y_.at(n, oy, ox + i * g_.stride_w));
       if (has_residual_) residual[i] = reinterpret_cast<const float*>(residual_.at(n, oy, ox + i * g_.stride_w));
     }
-    Tile t;
+    Tile<P> t;
     t.rows = left;
     t.runs = 1;
-    t.panel_stride = k_ * kPanel;
+    t.panel_stride = panel_stride_;
     t.out = to;
     // Where no tap is, the sums are empty.
     for (int32_t tap = 0; tap == 0 || tap < taps.count; ++tap) {
@@ -94,18 +96,18 @@ class Transposed {
         const bool inside = column >= 0 && column < x_.w;
         left[i] = inside ? reinterpret_cast<const float*>(x_.at(n, taps.row[tap], column)) : kZeros;
       }
-      const int64_t at = taps.count > 0 ? int64_t{taps.index[tap]} * channels_ * kPanel : 0;
+      const int64_t at = taps.count > 0 ? int64_t{taps.index[tap]} * channels_ / P::kGroup * kPanel : 0;
       const bool add = tap > 0 || has_residual_;
       t.residual = add ? before : nullptr;
       for (int32_t first = 0; first < outputs_; first += kTilePanels * kPanel) {
         t.first = first;
         t.count = outputs_ - first < kTilePanels * kPanel ? outputs_ - first : kTilePanels * kPanel;
-        t.panel = weights_ + first * k_ + at;
+        t.panel = weights_ + first / kPanel * panel_stride_ + at;
         for (int32_t i = 0; i < count; ++i) {
           to[i] = out[i] + first;
           if (add) before[i] = tap > 0 ? to[i] : residual[i] + first;
         }
-        (t.count > kPanel ? tile_of<kTilePanels>(count) : tile_of<1>(count))(t, finishes.of(tap, taps.count));
+        (t.count > kPanel ? tile_of<P, kTilePanels>(count) : tile_of<P, 1>(count))(t, finishes.of(tap, taps.count));
       }
     }
     for (int32_t i = 0; i < count; ++i) finishes.last.activate_after(out[i], outputs_);
@@ -117,10 +119,11 @@ class Transposed {
   Plane x_, y_, residual_;
   bool has_residual_ = false;
   int32_t channels_, outputs_;
-  int64_t k_;
-  const float* weights_;
+  int64_t panel_stride_;
+  const typename P::Element* weights_;
 };
 
+template <class P>
 Status run_conv_transpose(const OpContext& c) noexcept {
   const Attrs& a = c.attrs<Attrs>();
   const Tensor& w = c.input(1);
@@ -131,7 +134,7 @@ Status run_conv_transpose(const OpContext& c) noexcept {
   const double work = static_cast<double>(y.n) * lines * y.w * w.count() / a.groups;
   const bool threads = useful_threads(c.threads, work) > 1;
   for (int32_t group = 0; group < a.groups; ++group) {
-    const Transposed t(c, group);
+    const Transposed<P> t(c, group);
     const auto of_group = [&](int i) { return c.has_input(i) ? c.input(i).as<const float>() + int64_t{group} * outputs : nullptr; };
     const Finishes finishes(of_group(2), of_group(4), a);
     parallel_for(threads ? c.threads : nullptr, static_cast<uint32_t>(y.n * lines), [&](uint32_t i) {
@@ -147,14 +150,14 @@ Status run_conv_transpose(const OpContext& c) noexcept {
 KernelFn select_conv_transpose(const OpContext& c) noexcept {
   const Attrs& a = c.attrs<Attrs>();
   const Tensor &x = c.input(0), &w = c.input(1);
-  if (x.dtype() != DType::f32 || w.dtype() != DType::f32 || w.desc->layout != Layout::kPanel16 || w.rank() > 4) return nullptr;
+  if (x.dtype() != DType::f32 || w.desc->layout == Layout::kPlain || w.rank() > 4) return nullptr;
   const bool ring = x.desc->ring_rows != 0 || c.output(0).desc->ring_rows != 0 || (c.has_input(3) && c.input(3).desc->ring_rows != 0);
   if (w.rank() == 3 && (!c.rows.all() || ring)) return nullptr;
   const int32_t channels = w.dim(w.rank() - 1);
   const int64_t taps = int64_t{w.dim(1)} * (w.rank() == 4 ? w.dim(2) : 1);
-  if (taps > Transposed::kMaxTaps || channels == 0 || channels > kZeroCount) return nullptr;
+  if (taps > kMaxTaps || channels == 0 || channels > kZeroCount) return nullptr;
   if (a.groups > 1 && w.dim(0) / a.groups % kPanel != 0) return nullptr;
-  return &run_conv_transpose;
+  return with_panels(*w.desc, channels, [](auto panels) -> KernelFn { return &run_conv_transpose<decltype(panels)>; });
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

@@ -16,7 +16,7 @@ class MatrixRows {
   MatrixRows(const Tensor& a, const Tensor& y, const Tensor* residual, int32_t k)
       : a_(a), y_(y), residual_(residual != nullptr ? *residual : y), has_residual_(residual != nullptr), k_(k) {}
   bool has_residual() const { return has_residual_; }
-  void rows(int32_t first, int32_t count, const float** pointers, float** out, const float** residual, Tile* t) const {
+  void rows(int32_t first, int32_t count, const float** pointers, float** out, const float** residual, TileRows* t) const {
     t->runs = 1;
     t->run_length = k_;
     for (int32_t i = 0; i < count; ++i) {
@@ -32,6 +32,7 @@ class MatrixRows {
   int32_t k_;
 };
 
+template <class P>
 Status run_packed(const OpContext& c) noexcept {
   const Attrs& a = c.attrs<Attrs>();
   const Tensor &left = c.input(0), &w = c.input(1), &y = c.output(0);
@@ -39,7 +40,7 @@ Status run_packed(const OpContext& c) noexcept {
   const auto vector = [&](int i) { return c.has_input(i) ? c.input(i).as<const float>() : nullptr; };
   const MatrixRows rows(left, y, c.has_input(3) ? &c.input(3) : nullptr, k);
   const Finish finish(vector(2), vector(4), a.alpha, a.activation, a.act_a, a.act_b);
-  multiply(Product{n > 0 ? y.count() / n : 0, n, k, w.as<const float>()}, rows, finish, c.threads);
+  multiply(Product<P>{n > 0 ? y.count() / n : 0, n, k, w.as<const typename P::Element>()}, rows, finish, c.threads);
   return Status::kOk;
 }
 
@@ -52,10 +53,11 @@ KernelFn select_matmul(const OpContext& c) noexcept {
   const Attrs& a = c.attrs<Attrs>();
   const Tensor &left = c.input(0), &w = c.input(1);
   if (w.desc->layout == Layout::kPlain) return select_matmul_dense(c);
-  if (left.dtype() != DType::f32 || w.dtype() != DType::f32 || w.desc->layout != Layout::kPanel16) return nullptr;
+  if (left.dtype() != DType::f32) return nullptr;
   if (a.transpose_a != 0 || (c.has_input(4) && a.group_size > 0) || c.has_input(5) || w.dim(1) == 0) return nullptr;
   if (c.has_input(2) && !is_vector(c.input(2), w.dim(0))) return nullptr;
-  return &run_packed;
+  // One run: it may end within a group.
+  return with_panels(*w.desc, 0, [](auto panels) -> KernelFn { return &run_packed<decltype(panels)>; });
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

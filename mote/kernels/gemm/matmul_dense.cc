@@ -40,7 +40,7 @@ void multiply_piece(const Factors& f, const float* panels, int32_t k, int32_t de
                   : f.residual != nullptr ? reinterpret_cast<const float*>(f.residual + (first + r) * f.residual_row) + n
                                           : nullptr;
     }
-    Tile t;
+    Tile<PanelF32> t;
     t.rows = pointers;
     t.runs = 1;
     t.run_length = depth;
@@ -50,7 +50,7 @@ void multiply_piece(const Factors& f, const float* panels, int32_t k, int32_t de
     t.residual = before[0] != nullptr ? before : nullptr;
     t.first = n;
     t.count = f.n - n < kWidth ? f.n - n : kWidth;
-    (t.count > kPanel ? tile_of<kTilePanels>(count) : tile_of<1>(count))(t, finish);
+    (t.count > kPanel ? tile_of<PanelF32, kTilePanels>(count) : tile_of<PanelF32, 1>(count))(t, finish);
     for (int32_t r = 0; r < count; ++r) finish.activate_after(out[r], t.count);
   }
 }

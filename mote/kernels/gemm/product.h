@@ -9,10 +9,11 @@ namespace mote::kernels::MOTE_ISA_NAME {
 
 inline constexpr int32_t kMaxTileRuns = 128;  // pointers to the rows of a tile live on the stack
 
-// The right side and the sizes. Weights: panels (N/16, K, 16).
+// The right side and the sizes.
+template <class P>
 struct Product {
   int32_t rows, outputs, k;
-  const float* weights;
+  const typename P::Element* weights;
 };
 
 // Where a part of the work lies: tiles of rows, panels of outputs.
@@ -20,25 +21,36 @@ struct Part {
   int32_t first_tile, tiles, first_panel, panels;
 };
 
-// `rows` rows in tiles of nearly equal height.
+// `rows` rows in tiles of nearly equal height; or, where not every height has a micro-kernel, in full ones and powers of two behind.
 struct RowTiles {
-  explicit RowTiles(int32_t n) : rows(n), count((n + kTileRows - 1) / kTileRows) {}
-  int32_t begin(int32_t tile) const { return static_cast<int32_t>(int64_t{rows} * tile / count); }
+  explicit RowTiles(int32_t n, bool every = true) : rows(n), count((n + kTileRows - 1) / kTileRows), every_height(every) {
+    if (!every) count = n / kTileRows + __builtin_popcount(static_cast<uint32_t>(n % kTileRows));
+  }
+  int32_t begin(int32_t tile) const {
+    if (every_height) return static_cast<int32_t>(int64_t{rows} * tile / count);
+    const int32_t full = rows / kTileRows;
+    if (tile <= full) return tile * kTileRows;
+    // The highest bits of the rest are the first tiles.
+    uint32_t rest = static_cast<uint32_t>(rows % kTileRows);
+    for (int32_t i = full; i < tile; ++i) rest &= ~(0x80000000u >> __builtin_clz(rest));
+    return rows - static_cast<int32_t>(rest);
+  }
   int32_t rows, count;
+  bool every_height;
 };
 
 // Left: rows(first, count, pointers, out, residual, tile) names `count` rows (pointers[run * count + i]), where they go, and how they are
 // cut into runs (tile->runs, tile->run_length).
-template <class Left>
-void multiply_part(const Product& p, const Left& left, const Finish& finish, const RowTiles& tiles, const Part& part) {
+template <class P, class Left>
+void multiply_part(const Product<P>& p, const Left& left, const Finish& finish, const RowTiles& tiles, const Part& part) {
   const float* pointers[kMaxTileRuns * kTileRows];
   float* out[kTileRows];
   const float* residual[kTileRows];
   float* shifted_out[kTileRows];
   const float* shifted_residual[kTileRows];
   const bool add = left.has_residual();
-  const int64_t panel_stride = int64_t{p.k} * kPanel;
-  Tile t;
+  const int64_t panel_stride = panel_stride_of<P>(p.k);
+  Tile<P> t;
   t.rows = pointers;
   t.panel_stride = panel_stride;
   t.out = shifted_out;
@@ -46,7 +58,7 @@ void multiply_part(const Product& p, const Left& left, const Finish& finish, con
   // One tile of the panels from `panel` on; returns how many it took.
   const auto run = [&](int32_t rows, int32_t panel, int32_t most) {
     int32_t count;
-    const TileFn tile = tile_for(rows, most, &count);
+    const TileFn<P> tile = tile_for<P>(rows, most, &count);
     t.first = panel * kPanel;
     t.count = p.outputs - t.first < count * kPanel ? p.outputs - t.first : count * kPanel;
     t.panel = p.weights + panel * panel_stride;
@@ -58,7 +70,7 @@ void multiply_part(const Product& p, const Left& left, const Finish& finish, con
   // Few weights: all of them for each tile of rows. Many: all rows for each panel, so that the weights are read once.
   constexpr int64_t kWeightsInCache = 96 * 1024;
   const int32_t panels_end = part.first_panel + part.panels, tiles_end = part.first_tile + part.tiles;
-  const bool rows_outside = part.panels * panel_stride * 4 <= kWeightsInCache;
+  const bool rows_outside = part.panels * panel_stride * static_cast<int64_t>(sizeof *p.weights) <= kWeightsInCache;
   const int32_t panel_step = rows_outside ? part.panels : panels_at_once(tiles.begin(part.first_tile + 1) - tiles.begin(part.first_tile));
   for (int32_t outer = part.first_panel; outer < panels_end; outer += panel_step) {
     const int32_t outer_end = outer + panel_step < panels_end ? outer + panel_step : panels_end;
@@ -73,10 +85,10 @@ void multiply_part(const Product& p, const Left& left, const Finish& finish, con
 }
 
 // The whole product, in parts that threads may take.
-template <class Left>
-void multiply(const Product& p, const Left& left, const Finish& finish, const Threads* threads) {
+template <class P, class Left>
+void multiply(const Product<P>& p, const Left& left, const Finish& finish, const Threads* threads) {
   if (p.rows <= 0 || p.outputs <= 0) return;
-  const RowTiles tiles(p.rows);
+  const RowTiles tiles(p.rows, kEveryHeight<P>);
   const int32_t panels = (p.outputs + kPanel - 1) / kPanel;
   // Rows of a part: their values stay in the second-level cache while the panels go by.
   const int64_t row_bytes = int64_t{p.k} * 4;

@@ -1,4 +1,5 @@
 #include "mote/kernels/testing/differential.h"
+#include "mote/ops/conv/conv.h"
 #include "mote/ops/conv_transpose/conv_transpose.h"
 #include "mote/ops/matmul/matmul.h"
 
@@ -25,6 +26,73 @@ TEST(ProductKernels, MatmulOfTwoPlainMatrices) {
   });
   Draw d(1);
   expect_close(OpId::matmul, ops::matmul::Attrs{}, {d.f32({2, 130, 300}, -1, 1), d.f32({2, 300, 70}, -1, 1)}, 5e-5);
+}
+
+// Weights of every type that products of f32 take, in panels; 8-bit ones with a scale for each output.
+struct PackedWeights {
+  Array values, scales = Array::none();
+  PackedWeights(Draw& d, const Shape& shape) : values(d.f32(shape, -1, 1)) {
+    constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16, DType::s8};
+    constexpr Layout kLayouts[] = {Layout::kPanel16, Layout::kPanel16, Layout::kPanel16k2, Layout::kPanel16k4};
+    const int which = d.in(0, 3);
+    const bool bytes = kTypes[which] == DType::s8;
+    values = Array::random(kTypes[which], shape, d.seed(), bytes ? -127 : -1, bytes ? 127 : 1).packed(kLayouts[which]);
+    if (bytes) scales = d.f32({shape[0]}, 0.001, 0.01);
+  }
+};
+
+TEST(ProductKernels, MatmulWithWeightsOfEveryType) {
+  many(160, [](Draw& d) {
+    const int32_t m = d.size(), n = d.size(), k = d.one_in(6) ? d.in(250, 700) : d.in(1, 90);
+    ops::matmul::Attrs a;
+    a.transpose_b = 1;
+    a.activation = d.one_in(2) ? 2 : 0;
+    const PackedWeights w(d, {n, k});
+    expect_close(
+        OpId::matmul, a,
+        {d.f32({m, k}, -1, 1), w.values, d.one_in(2) ? d.f32({n}) : Array::none(), d.one_in(2) ? d.f32({m, n}) : Array::none(), w.scales},
+        2e-5);
+  });
+}
+
+TEST(ProductKernels, ConvolutionsWithWeightsOfEveryType) {
+  many(160, [](Draw& d) {
+    ops::conv::Attrs a;
+    // Bytes come four channels at a time.
+    const int32_t channels = 4 * d.in(1, 12), outputs = d.one_in(4) ? 32 : d.in(1, 50);
+    if (outputs == 32 && d.one_in(2)) a.groups = 2;
+    Shape x = {d.in(1, 2)}, w = {outputs};
+    for (int i = 0; i < 2; ++i) {
+      a.strides[i] = d.in(1, 2);
+      a.dilations[i] = d.one_in(4) ? 2 : 1;
+      a.pads_begin[i] = d.in(0, 1), a.pads_end[i] = d.in(0, 1);
+      w.push_back(d.in(1, 4));
+      x.push_back((w.back() - 1) * a.dilations[i] + d.in(1, 9));
+    }
+    x.push_back(channels * a.groups);
+    w.push_back(channels);
+    a.activation = d.one_in(2) ? 2 : 0;
+    const PackedWeights weights(d, w);
+    expect_close(OpId::conv, a,
+                 {d.f32(x, -1, 1), weights.values, d.one_in(2) ? d.f32({outputs}) : Array::none(), Array::none(), weights.scales}, 2e-5);
+  });
+}
+
+// More taps than have pointers of their own, without padding: the taps of a row are one run. Where rows lie apart the portable kernel runs,
+// so the numbers are whole and sums exact.
+TEST(ProductKernels, LongWindows) {
+  Draw d(3);
+  const auto whole = [&](const Shape& shape) {
+    Array a(DType::f32, shape);
+    for (int64_t i = 0; i < a.count(); ++i) a.set(i, d.in(-3, 3));
+    return a;
+  };
+  for (const int32_t channels : {1, 3}) {
+    ops::conv::Attrs a;
+    a.strides[0] = 7;
+    const Array x = whole({1, 700, channels}), w = whole({20, 512, channels}).packed(Layout::kPanel16);
+    expect_close(OpId::conv, a, {x, w}, 0, {}, false);
+  }
 }
 
 TEST(ProductKernels, TransposedConvolutions) {

@@ -1,10 +1,11 @@
 #pragma once
 
-// The micro-kernel of products with packed f32 weights: MR rows of the left side times NP panels (K, 16) of the right side, the sums in
-// registers from the first product to the last. The left side is read through pointers, run by run (the taps of a convolution, or
-// one run of K), so nothing is copied before.
+// The micro-kernel of products of f32 with packed weights (P, see panels.h): MR rows of the left side times NP panels of the right side,
+// the sums in registers from the first product to the last. The left side is read through pointers, run by run (the taps of a convolution,
+// or one run of K), so nothing is copied before.
 
 #include "mote/kernels/common/finish.h"
+#include "mote/kernels/gemm/panels.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
@@ -13,22 +14,28 @@ namespace mote::kernels::MOTE_ISA_NAME {
 inline constexpr int kTilePanels = kRegisters == 32 && kPanelVectors == 1 ? 2 : 1;
 inline constexpr int kTileRows = kTilePanels == 2 ? 12 : (kRegisters - kPanelVectors - 2) / kPanelVectors;
 
-struct Tile {
+// `rows`, `runs` and `run_length` are the left side's, which need not know about weights.
+struct TileRows {
   const float* const* rows;      // [run][row of the tile]
   int32_t runs, run_length;      // K = runs * run_length
-  const float* panel;            // of the first output
-  int64_t panel_stride;          // elements from one panel to the next
   float* const* out;             // [row of the tile], at the first output
   const float* const* residual;  // likewise, or null
   int32_t first, count;          // outputs: where in bias and scales, and how many (at most NP * 16)
 };
 
+template <class P>
+struct Tile : TileRows {
+  const typename P::Element* panel;  // of the first output
+  int64_t panel_stride;              // elements from one panel to the next
+};
+
 // Stores its sums finished, but for Finish::activate_after(), which the caller does over longer rows.
-using TileFn = void (*)(const Tile&, const Finish&);
+template <class P>
+using TileFn = void (*)(const Tile<P>&, const Finish&);
 
 // The sums are stored from memory where they need more than a clamp, or where the last panel is not full.
 template <int MR, int NP>
-MOTE_INLINE void store_by_rows(const Tile& t, const Finish& finish, const VF (&sum)[MR][NP * kPanelVectors]) {
+MOTE_INLINE void store_by_rows(const TileRows& t, const Finish& finish, const VF (&sum)[MR][NP * kPanelVectors]) {
   alignas(64) float rows[MR][NP * kPanel];
   unroll<MR>([&](auto m) MOTE_LAMBDA {
     unroll<NP * kPanelVectors>([&](auto v) MOTE_LAMBDA { hn::Store(sum[m][v], F32(), rows[m] + v * kLanes); });
@@ -36,8 +43,8 @@ MOTE_INLINE void store_by_rows(const Tile& t, const Finish& finish, const VF (&s
   for (int m = 0; m < MR; ++m) finish.store_row(rows[m], t.first, t.count, t.residual != nullptr ? t.residual[m] : nullptr, t.out[m]);
 }
 
-template <int MR, int NP>
-void tile_f32(const Tile& t, const Finish& finish) {
+template <class P, int MR, int NP>
+void tile(const Tile<P>& t, const Finish& finish) {
   constexpr int kVectors = NP * kPanelVectors;
   const bool simple = t.count == NP * kPanel && finish.simple();
   VF sum[MR][kVectors];
@@ -45,23 +52,31 @@ void tile_f32(const Tile& t, const Finish& finish) {
     const VF first = simple && finish.bias() != nullptr ? load(finish.bias() + t.first + v * kLanes) : hn::Zero(F32());
     unroll<MR>([&](auto m) MOTE_LAMBDA { sum[m][v] = first; });
   });
-  const float* weights = t.panel;
+  const typename P::Element* weights = t.panel;
   for (int32_t run = 0; run < t.runs; ++run) {
     const float* a[MR];
     unroll<MR>([&](auto m) MOTE_LAMBDA { a[m] = t.rows[run * MR + m]; });
-    const auto step = [&](int32_t k, const float* w) MOTE_LAMBDA {
-      VF b[kVectors];
-      unroll<kVectors>([&](auto v) MOTE_LAMBDA { b[v] = load(w + v / kPanelVectors * t.panel_stride + v % kPanelVectors * kLanes); });
-      unroll<MR>([&](auto m) MOTE_LAMBDA {
-        const VF x = broadcast(a[m][k]);
-        unroll<kVectors>([&](auto v) MOTE_LAMBDA { add_product(sum[m][v], x, b[v]); });
+    // The products from k on whose weights lie together, at most `count`.
+    const auto step = [&](int32_t k, const typename P::Element* w, int32_t count) MOTE_LAMBDA {
+      typename P::Loaded loaded[kVectors];
+      unroll<kVectors>([&](auto v)
+                           MOTE_LAMBDA { loaded[v] = P::load(w + v / kPanelVectors * t.panel_stride + v % kPanelVectors * kLanes); });
+      unroll<P::kGroup>([&](auto i) MOTE_LAMBDA {
+        if (i >= count) return;
+        VF b[kVectors];
+        unroll<kVectors>([&](auto v) MOTE_LAMBDA { b[v] = P::template part<decltype(i)::value>(loaded[v]); });
+        unroll<MR>([&](auto m) MOTE_LAMBDA {
+          const VF x = broadcast(a[m][k + i]);
+          unroll<kVectors>([&](auto v) MOTE_LAMBDA { add_product(sum[m][v], x, b[v]); });
+        });
       });
     };
+    constexpr int kSteps = 4 / P::kGroup;
     int32_t k = 0;
-    for (; k + 4 <= t.run_length; k += 4, weights += 4 * kPanel) {
-      unroll<4>([&](auto i) MOTE_LAMBDA { step(k + i, weights + i * kPanel); });
+    for (; k + 4 <= t.run_length; k += 4, weights += kSteps * kPanel) {
+      unroll<kSteps>([&](auto i) MOTE_LAMBDA { step(k + i * P::kGroup, weights + i * kPanel, P::kGroup); });
     }
-    for (; k < t.run_length; ++k, weights += kPanel) step(k, weights);
+    for (; k < t.run_length; k += P::kGroup, weights += kPanel) step(k, weights, t.run_length - k);
   }
   if (!simple) return store_by_rows<MR, NP>(t, finish, sum);
   unroll<MR>([&](auto m) MOTE_LAMBDA {
@@ -81,28 +96,40 @@ MOTE_INLINE int32_t panels_at_once(int32_t rows) {
   return kTilePanels;
 }
 
-template <int NP, int... M>
-MOTE_INLINE TileFn tile_of(int32_t rows, std::integer_sequence<int, M...>) {
-  static constexpr TileFn kTiles[] = {&tile_f32<M + 1, NP>...};
+template <class P, int NP, int... M>
+MOTE_INLINE TileFn<P> tile_of(int32_t rows, std::integer_sequence<int, M...>) {
+  static constexpr TileFn<P> kTiles[] = {&tile<P, M + 1, NP>...};
   return kTiles[rows - 1];
 }
 
-template <int NP>
-MOTE_INLINE TileFn tile_of(int32_t rows) {
-  return tile_of<NP>(rows, std::make_integer_sequence<int, kTileRows>{});
+// f32 has a micro-kernel for every number of rows. Other weights have one for kTileRows and for powers of two below (see RowTiles), so that
+// the library stays small.
+template <class P>
+inline constexpr bool kEveryHeight = std::is_same_v<P, PanelF32>;
+
+template <class P, int NP>
+MOTE_INLINE TileFn<P> tile_of(int32_t rows) {
+  if constexpr (kEveryHeight<P>) return tile_of<P, NP>(rows, std::make_integer_sequence<int, kTileRows>{});
+  if (rows == kTileRows) return &tile<P, kTileRows, NP>;
+  if constexpr (kTileRows > 8) {
+    if (rows == 8) return &tile<P, 8, NP>;
+  }
+  return rows == 4 ? &tile<P, 4, NP> : rows == 2 ? &tile<P, 2, NP> : &tile<P, 1, NP>;
 }
 
 // The micro-kernel for `rows` rows (1 to kTileRows) and at most `panels` panels; *taken: how many it takes.
-MOTE_INLINE TileFn tile_for(int32_t rows, int32_t panels, int32_t* taken) {
+template <class P>
+MOTE_INLINE TileFn<P> tile_for(int32_t rows, int32_t panels, int32_t* taken) {
   constexpr int kOneRow = 8 / kPanelVectors, kTwoRows = 4 / kPanelVectors;
   if constexpr (kOneRow > kTilePanels) {
-    if (rows == 1 && panels >= kOneRow) return *taken = kOneRow, tile_of<kOneRow>(rows, std::make_integer_sequence<int, 1>{});
+    if (rows == 1 && panels >= kOneRow) return *taken = kOneRow, tile_of<P, kOneRow>(rows, std::make_integer_sequence<int, 1>{});
   }
   if constexpr (kTwoRows > kTilePanels) {
-    if (rows <= 3 && panels >= kTwoRows) return *taken = kTwoRows, tile_of<kTwoRows>(rows, std::make_integer_sequence<int, 3>{});
+    if (rows <= 3 && panels >= kTwoRows)
+      return *taken = kTwoRows, tile_of<P, kTwoRows>(rows, std::make_integer_sequence < int, kEveryHeight<P> ? 3 : 2 > {});
   }
-  if (panels >= kTilePanels) return *taken = kTilePanels, tile_of<kTilePanels>(rows);
-  return *taken = 1, tile_of<1>(rows);
+  if (panels >= kTilePanels) return *taken = kTilePanels, tile_of<P, kTilePanels>(rows);
+  return *taken = 1, tile_of<P, 1>(rows);
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

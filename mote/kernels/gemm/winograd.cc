@@ -81,7 +81,7 @@ struct DenseRows {
   float* out;
   int32_t k, outputs;
   bool has_residual() const { return false; }
-  void rows(int32_t first, int32_t count, const float** pointers, float** to, const float**, Tile* t) const {
+  void rows(int32_t first, int32_t count, const float** pointers, float** to, const float**, TileRows* t) const {
     t->runs = 1;
     t->run_length = k;
     for (int32_t i = 0; i < count; ++i) {
@@ -100,7 +100,7 @@ void run_block(const Job& job, int32_t first, int32_t tiles, float* scratch) {
   const Finish plain(nullptr, nullptr, 1, 0, 0, 0);
   for (int point = 0; point < kPoints; ++point) {
     const DenseRows rows{values + int64_t{point} * tiles * channels, sums + int64_t{point} * tiles * outputs, channels, outputs};
-    const Product p{tiles, outputs, channels, job.weights + int64_t{point} * outputs * channels};
+    const Product<PanelF32> p{tiles, outputs, channels, job.weights + int64_t{point} * outputs * channels};
     multiply_part(p, rows, plain, row_tiles, {0, row_tiles.count, 0, outputs / kPanel});
   }
   for (int32_t i = 0; i < tiles; ++i) store_tile(job, TileAt(job, first + i), sums + int64_t{i} * outputs, int64_t{tiles} * outputs);

@@ -8,10 +8,12 @@
 #include "mote/ops/dynamic_quantize/dynamic_quantize.h"
 #include "mote/ops/q_add/q_add.h"
 #include "mote/ops/q_avg_pool/q_avg_pool.h"
+#include "mote/ops/q_concat/q_concat.h"
 #include "mote/ops/q_conv/q_conv.h"
 #include "mote/ops/q_lut/q_lut.h"
 #include "mote/ops/q_matmul/q_matmul.h"
 #include "mote/ops/q_mul/q_mul.h"
+#include "mote/ops/q_reduce/q_reduce.h"
 #include "mote/ops/q_sub/q_sub.h"
 #include "mote/ops/quantize/quantize.h"
 #include "mote/ops/requantize/requantize.h"
@@ -283,6 +285,43 @@ TEST(Int8Kernels, MeansUnderAWindowAgree) {
     a.mode = static_cast<uint32_t>(d.in(0, 1));
     a.input_zero = zero_point(d, type), a.output_zero = zero_point(d, type), a.multiplier = 0.7f;
     expect_same(OpId::q_avg_pool, a, {bytes(d, type, x)});
+  }
+}
+
+TEST(Int8Kernels, MeansAndSumsOverAxesAgree) {
+  for (uint32_t seed = 0; seed < 60 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    const DType type = byte_type(d);
+    ops::q_reduce::Attrs a;
+    a.axes[0] = 1, a.axes[1] = -2;
+    a.axis_count = 2;
+    a.kind = static_cast<uint32_t>(d.in(0, 1)), a.mode = static_cast<uint32_t>(d.in(0, 1)), a.keep_dims = d.in(0, 1);
+    a.input_zero = zero_point(d, type), a.output_zero = zero_point(d, type);
+    a.multiplier = d.in(1 << 29, 1 << 30), a.shift = d.in(-4, 1), a.real_multiplier = 0.3f;
+    expect_same(OpId::q_reduce, a, {bytes(d, type, {d.in(1, 3), d.in(1, 9), d.in(1, 9), d.in(1, 90)})});
+  }
+}
+
+TEST(Int8Kernels, JoinedTensorsAgree) {
+  for (uint32_t seed = 0; seed < 60 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    const DType type = byte_type(d);
+    ops::q_concat::Attrs a;
+    a.axis = d.in(-1, 2), a.output_scale = 0.02f, a.output_zero = zero_point(d, type), a.mode = static_cast<uint32_t>(d.in(0, 1));
+    const int axis = a.axis < 0 ? 2 : a.axis, count = d.in(1, 4);
+    const Shape all{d.in(1, 4), d.in(1, 6), d.in(1, 40)};
+    std::vector<Array> inputs{Array(DType::f32, {count}), Array(DType::s32, {count})};
+    for (int i = 0; i < count; ++i) {
+      const bool same = d.one_in(3);
+      inputs[0].set(i, same ? static_cast<double>(0.02f) : static_cast<double>(d.in(1, 90)) / 1000);
+      inputs[1].set(i, same ? a.output_zero : zero_point(d, type));
+      Shape part = all;
+      part[static_cast<size_t>(axis)] = d.in(1, 20);
+      inputs.push_back(bytes(d, type, part));
+    }
+    expect_same(OpId::q_concat, a, inputs);
   }
 }
 

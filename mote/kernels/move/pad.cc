@@ -2,6 +2,7 @@
 
 #include "mote/ops/pad/pad.h"
 #include "mote/kernels/move/move.h"
+#include "mote/ops/common/quant.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
 namespace {
@@ -40,7 +41,7 @@ class Padding {
     }
     if (c.has_input(1)) value_ = c.input(1).data;
     else if (x_.dtype() == DType::f32) value_ = &c.attrs<Attrs>().value;
-    else value_ = &kZero;
+    else integer_ = static_cast<int64_t>(c.attrs<Attrs>().value), value_ = &integer_;
   }
   Axis axis(int i) const { return Axis(c_.attrs<Attrs>().begin[i], c_.attrs<Attrs>().end[i], x_.dim(i), x_.stride(i)); }
 
@@ -78,7 +79,7 @@ class Padding {
     return a.begin[i] == 0 && a.end[i] == 0 && x_.stride(i - 1) == x_.dim(i) * x_.stride(i) && y_.stride(i - 1) == y_.dim(i) * y_.stride(i);
   }
 
-  static constexpr uint64_t kZero = 0;
+  int64_t integer_ = 0;  // its lowest bytes are those of the smaller types
   const OpContext& c_;
   const Tensor &x_, &y_;
   int32_t mode_;
@@ -114,11 +115,18 @@ Status run_pad(const OpContext& c) noexcept {
 
 }  // namespace
 
-// Sizes that come as inputs are left to the portable kernel, and so is a constant that would have to be converted.
+// Sizes that come as inputs are left to the portable kernel, and so is a constant that would have to be rounded.
+bool is_whole(float value, DType type) {
+  if (value == 0) return true;
+  const ops::IntRange range = (mask_of(type) & ops::kQuant) != 0 ? ops::int_range(type) : ops::IntRange{};
+  return value >= static_cast<float>(range.lo) && value <= static_cast<float>(range.hi) &&
+         value == static_cast<float>(static_cast<int32_t>(value));
+}
+
 KernelFn select_pad(const OpContext& c) noexcept {
   const Tensor& x = c.input(0);
   if (x.rank() == 0 || dtype_bytes(x.dtype()) == 0 || c.has_input(2) || c.has_input(3)) return nullptr;
-  if (!c.has_input(1) && x.dtype() != DType::f32 && c.attrs<Attrs>().value != 0) return nullptr;
+  if (!c.has_input(1) && x.dtype() != DType::f32 && !is_whole(c.attrs<Attrs>().value, x.dtype())) return nullptr;
   return &run_pad;
 }
 

@@ -23,7 +23,8 @@ inline constexpr OpInfo kInfo =
         .onnx("GridSample");
 inline constexpr auto kAttrs = std::make_tuple(
     attr("mode", &Attrs::mode, "0 linear, 1 nearest (ties to even), 2 cubic"),
-    attr("padding", &Attrs::padding, "outside of x: 0 zeros, 1 the border, 2 reflection, 3 the border for each element of a sample, not for its place"),
+    attr("padding", &Attrs::padding,
+         "outside of x: 0 zeros, 1 the border, 2 reflection, 3 the border for each element of a sample, not for its place"),
     attr("align_corners", &Attrs::align_corners, "-1 and 1 are 1: the centres of the outermost elements, 0: their outer edges"));
 
 // x (N, H, W, C) with grid (N, h, w, 2), or x (N, D, H, W, C) with grid (N, d, h, w, 3); grid places are ordered x, y, z.

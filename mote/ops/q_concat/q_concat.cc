@@ -5,14 +5,6 @@
 namespace mote::ops::q_concat {
 namespace {
 
-// Brings one value from (scale, zero) to the output's.
-int32_t convert(const Attrs& a, float scale, int32_t zero, int32_t v, IntRange range) {
-  if (scale == a.output_scale && zero == a.output_zero) return v;
-  if (a.mode == 0) return quantize_value(static_cast<float>(int64_t{v} - zero) * scale / a.output_scale, a.output_zero, range);
-  const float ratio = scale * (1.0f / a.output_scale), bias = -static_cast<float>(zero) * ratio;
-  return quantize_value(static_cast<float>(v) * ratio + bias, a.output_zero, range, Rounding::kHalfAway);
-}
-
 template <class T>
 struct Concat {
   static Status run(const OpContext& c) noexcept {

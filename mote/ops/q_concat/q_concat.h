@@ -23,6 +23,14 @@ inline constexpr auto kAttrs =
                     attr("mode", &Attrs::mode,
                          "0: (x - zero) * scale / output_scale, ties to even (ONNX); 1: TFLite's float arithmetic, ties away from zero"));
 
+// Brings one value from (scale, zero) to the output's.
+inline int32_t convert(const Attrs& a, float scale, int32_t zero, int32_t v, IntRange range) {
+  if (scale == a.output_scale && zero == a.output_zero) return v;
+  if (a.mode == 0) return quantize_value(static_cast<float>(int64_t{v} - zero) * scale / a.output_scale, a.output_zero, range);
+  const float ratio = scale * (1.0f / a.output_scale), bias = -static_cast<float>(zero) * ratio;
+  return quantize_value(static_cast<float>(v) * ratio + bias, a.output_zero, range, Rounding::kHalfAway);
+}
+
 // scales (f32) and zero_points (s32) have one element per x.
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   const int count = c.inputs() - 2;
