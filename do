@@ -25,7 +25,7 @@ END
 packages_demo="build-essential cmake ninja-build ccache git python3 flatbuffers-compiler libflatbuffers-dev
   protobuf-compiler libprotobuf-dev libcli11-dev nlohmann-json3-dev libjpeg-dev libpng-dev libhwy-dev"
 packages_test="$packages_demo libgtest-dev googletest libbenchmark-dev clang libclang-rt-14-dev clang-format clang-tidy gcc-arm-none-eabi
-  libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm python3-venv python3-dev"
+  libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm valgrind python3-venv python3-dev"
 # What single presets need besides; a test run without them says so and leaves the preset out.
 packages_aarch64="g++-aarch64-linux-gnu qemu-user"
 packages_armv7="g++-arm-linux-gnueabihf qemu-user"

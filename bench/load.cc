@@ -1,6 +1,6 @@
 // What loading costs: opening and verifying a program of 200 operators, and creating an instance of it.
 //   load_bench [--json] [--ops N]         microseconds, best and median
-//   load_bench --runs K [--ops N]         K opens and nothing else, for instruction counters (bench/count.sh)
+//   load_bench --runs K [--ops N]         K opens and nothing else, for instruction counters (bench/compare)
 
 #include <algorithm>
 #include <chrono>

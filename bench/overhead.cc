@@ -1,6 +1,6 @@
 // What the runtime costs per operator: a chain of tiny operators, against the same arithmetic as plain loops.
 //   overhead_bench [--json] [--ops N]     best of many batches, ns per operator
-//   overhead_bench --runs K [--ops N]     K runs and nothing else, for instruction counters (bench/count.sh)
+//   overhead_bench --runs K [--ops N]     K runs and nothing else, for instruction counters (bench/compare)
 
 #include <chrono>
 #include <cstdio>

@@ -1,18 +1,25 @@
 // Compiled for instruction sets that only add integer products to another one: what those do not serve, the other one does.
 
 #include "mote/core/op.h"
+#include "mote/kernels/probe/probe.h"
 #include "mote/ops/op_id.h"
 
 namespace mote::kernels {
 
 namespace MOTE_ISA_BASE {
 KernelFn select(uint16_t op, const OpContext& c) noexcept;
-uint64_t probe_fma_f32(uint32_t rounds, float* sink) noexcept;
+Probes probes() noexcept;
 }  // namespace MOTE_ISA_BASE
 
 namespace MOTE_ISA_NAME {
 
-uint64_t probe_fma_f32(uint32_t rounds, float* sink) noexcept { return MOTE_ISA_BASE::probe_fma_f32(rounds, sink); }
+uint64_t probe_dot_s8(uint32_t rounds, float* sink) noexcept;
+
+Probes probes() noexcept {
+  Probes own = MOTE_ISA_BASE::probes();
+  own.dot_s8 = &probe_dot_s8;
+  return own;
+}
 
 #define MOTE_KERNEL(op) KernelFn select_##op(const OpContext&) noexcept;
 #include "mote/kernels/int8/kernels.def"

@@ -5,10 +5,10 @@
 namespace mote::kernels {
 
 // isa_select.cc, once for every instruction set.
-#define MOTE_ISA(name, needs)                                    \
-  namespace name {                                               \
-  KernelFn select(uint16_t op, const OpContext&) noexcept;       \
-  uint64_t probe_fma_f32(uint32_t rounds, float* sink) noexcept; \
+#define MOTE_ISA(name, needs)                              \
+  namespace name {                                         \
+  KernelFn select(uint16_t op, const OpContext&) noexcept; \
+  Probes probes() noexcept;                                \
   }
 #include "mote/kernels/isa.def"
 #undef MOTE_ISA
@@ -19,11 +19,11 @@ struct IsaInfo {
   const char* name;
   uint32_t needs;
   SelectFn select;
-  ProbeFn probe_fma;
+  Probes (*probes)() noexcept;
 };
 constexpr IsaInfo kIsas[] = {
     {"portable", 0, nullptr, nullptr},
-#define MOTE_ISA(name, needs) {#name, needs, &name::select, &name::probe_fma_f32},
+#define MOTE_ISA(name, needs) {#name, needs, &name::select, &name::probes},
 #include "mote/kernels/isa.def"
 #undef MOTE_ISA
 };
@@ -32,7 +32,7 @@ constexpr IsaInfo kIsas[] = {
 
 SelectFn select_for(Isa isa) noexcept { return kIsas[static_cast<uint8_t>(isa)].select; }
 
-ProbeFn probe_fma_for(Isa isa) noexcept { return kIsas[static_cast<uint8_t>(isa)].probe_fma; }
+Probes probes_for(Isa isa) noexcept { return isa == Isa::kPortable ? Probes{} : kIsas[static_cast<uint8_t>(isa)].probes(); }
 
 bool can_run(Isa isa, uint32_t features) noexcept {
   const uint32_t needs = kIsas[static_cast<uint8_t>(isa)].needs;

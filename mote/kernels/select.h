@@ -1,6 +1,7 @@
 #pragma once
 
 #include "mote/core/op.h"
+#include "mote/kernels/probe/probe.h"
 
 namespace mote::kernels {
 
@@ -19,10 +20,8 @@ using SelectFn = KernelFn (*)(uint16_t op, const OpContext&) noexcept;
 // Null for kPortable.
 SelectFn select_for(Isa isa) noexcept;
 
-// Floating-point operations in registers, `rounds` times some; returns how many. sink: three numbers, changed. For measuring peaks; null
-// for kPortable.
-using ProbeFn = uint64_t (*)(uint32_t rounds, float* sink) noexcept;
-ProbeFn probe_fma_for(Isa isa) noexcept;
+// What the instruction set can do at most. Nothing for kPortable.
+Probes probes_for(Isa isa) noexcept;
 
 // The most able instruction set of a machine with these features (platform/cpu.h).
 Isa best_isa(uint32_t features) noexcept;

@@ -45,8 +45,8 @@ TEST_F(Cli, HelpAndUsage) {
   EXPECT_EQ(mote("--help").exit_code, 0);
   EXPECT_TRUE(contains(mote("--help").out, "selftest"));
   EXPECT_EQ(mote("--version").exit_code, 0);
-  for (const char* c :
-       {"compile", "run", "bench", "inspect", "profile", "verify", "validate", "diff", "selftest", "ops", "explain", "completion"})
+  for (const char* c : {"compile", "run", "bench", "inspect", "profile", "measure", "verify", "validate", "diff", "selftest", "ops",
+                        "explain", "completion"})
     EXPECT_EQ(mote(std::string(c) + " --help").exit_code, 0) << c;
   EXPECT_EQ(mote("").exit_code, 2);
   EXPECT_EQ(mote("frobnicate").exit_code, 2);
@@ -210,7 +210,7 @@ TEST_F(Cli, CompletionScriptsNameEveryCommand) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const Ran r = mote(std::string("completion ") + shell);
     EXPECT_EQ(r.exit_code, 0);
-    for (const char* part : {"run", "bench", "selftest", "period-us", "markdown"})
+    for (const char* part : {"run", "bench", "selftest", "measure", "period-us", "markdown", "target"})
       EXPECT_TRUE(contains(r.out, part)) << shell << " " << part;
   }
   EXPECT_EQ(mote("completion tcsh").exit_code, 2);

@@ -17,6 +17,7 @@ void add_run(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
 void add_profile(CLI::App& app, Context& context);
+void add_measure(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 void add_validate(CLI::App& app, Context& context);
 void add_diff(CLI::App& app, Context& context);

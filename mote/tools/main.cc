@@ -46,6 +46,7 @@ int run(int argc, char** argv) {
   add_bench(app, context);
   add_inspect(app, context);
   add_profile(app, context);
+  add_measure(app, context);
   add_verify(app, context);
   add_validate(app, context);
   add_diff(app, context);

@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "mote/platform/clock.h"
 #include "mote/tools/commands.h"
-#include "mote/tools/files.h"
 #include "mote/tools/golden.h"
-#include "mote/tools/json_out.h"
+#include "mote/tools/machine.h"
+#include "mote/tools/measure.h"
+#include "mote/tools/profile_record.h"
+#include "mote/tools/program_view.h"
+#include "mote/tools/target_file.h"
 #include "mote/tools/text_table.h"
 #include "mote/tools/values.h"
 
@@ -13,99 +15,70 @@ namespace mote::tools {
 namespace {
 
 struct ProfileSettings {
-  std::string file, method, weights, kernels, trace;
+  std::string file, method, weights, kernels, trace, target;
   uint32_t threads = 1;
   uint64_t runs = 10;
   uint32_t top = 0;
   bool json = false;
 };
 
-// The trace hook: when each instruction began and ended, on the platform's clock.
-struct Recorder {
-  struct Span {
-    uint32_t instruction;
-    uint64_t begin_ns, end_ns;
-  };
-  static void event(void* self, mote_trace_kind kind, uint32_t, uint32_t instruction) {
-    auto& r = *static_cast<Recorder*>(self);
-    if (kind == MOTE_TRACE_INSTRUCTION_BEGIN) r.begin_ns = clock_now_ns();
-    if (kind == MOTE_TRACE_INSTRUCTION_END) r.spans.push_back({instruction, r.begin_ns, clock_now_ns()});
-  }
-  uint64_t begin_ns = 0;
-  std::vector<Span> spans;
+struct Profile {
+  kernels::Isa isa = kernels::Isa::kPortable;
+  target::Rates rates;
+  std::vector<OpRecord> ops;  // that ran, slowest first
+  std::vector<std::string> notes;
+  double total_us = 0;   // over all runs
+  double median_us = 0;  // of one run: what the operators' medians add up to
+  double bound_us = 0;   // of one run
 };
 
-struct OpTime {
-  uint32_t instruction = 0;
-  std::string op, source;
-  uint64_t calls = 0;
-  double total_us = 0;
-};
-
-OpTime described(const Session& session, uint32_t instruction) {
-  const char *op = "", *source = "";
-  (void)mote_program_instruction(session.program(), instruction, &op, &source);
-  return {instruction, op, source, 0, 0};
+uint64_t footprint(const ProgramView& view, const Session& session, uint32_t method) {
+  uint64_t bytes = view.table().certificate->constant_bytes;
+  for (const Bank& b : view.table().banks) bytes += b.size;
+  for (const bool output : {false, true})
+    for (const TensorSpec& t : session.specs(method, output)) bytes += t.bytes;
+  return bytes;
 }
 
-std::vector<OpTime> sum_up(const Session& session, const std::vector<Recorder::Span>& spans) {
-  std::vector<OpTime> all(mote_program_instruction_count(session.program()));
-  for (uint32_t i = 0; i < all.size(); ++i) all[i] = described(session, i);
-  for (const Recorder::Span& s : spans) {
-    ++all[s.instruction].calls;
-    all[s.instruction].total_us += static_cast<double>(s.end_ns - s.begin_ns) / 1e3;
+// The peaks that are needed, in a fraction of a second.
+target::Target quick_target(kernels::Isa isa, uint32_t threads, uint64_t footprint_bytes) {
+  target::Target t = describe_target(isa);
+  MeasureSettings m;
+  m.isa = isa;
+  m.threads = threads;
+  m.furthest = target::level_of(t, footprint_bytes, threads);
+  m.rounds = 7;
+  m.best = true;
+  m.round_ms = 0.7;
+  t.one = t.all = measure_rates(t, m);
+  return t;
+}
+
+void note_differences(const target::Target& t, const ProfileSettings& s, Profile* p) {
+  const std::string kernels = kernels::isa_name(p->isa), cpu = describe_machine().cpu;
+  if (t.kernels != kernels) p->notes.push_back(s.target + " was measured with " + t.kernels + " kernels; this run uses " + kernels);
+  if (t.cpu != cpu) p->notes.push_back(s.target + " was measured on '" + t.cpu + "'; this is '" + cpu + "'");
+  if (s.threads > t.all.threads)
+    p->notes.push_back(s.target + " was measured with at most " + std::to_string(t.all.threads) + " threads; this run uses " +
+                       std::to_string(s.threads));
+}
+
+bool below_bounds(const Session& session, uint32_t method) {
+  const std::vector<TensorSpec> inputs = session.specs(method, false);
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    int32_t dims[MOTE_MAX_RANK];
+    uint32_t rank = 0;
+    if (mote_instance_input_dims(session.instance(), method, i, dims, &rank) == 0 &&
+        !std::equal(dims, dims + rank, inputs[i].dims.begin(), inputs[i].dims.end()))
+      return true;
   }
-  all.erase(std::remove_if(all.begin(), all.end(), [](const OpTime& t) { return t.calls == 0; }), all.end());
-  std::stable_sort(all.begin(), all.end(), [](const OpTime& a, const OpTime& b) { return a.total_us > b.total_us; });
-  return all;
+  return false;
 }
 
-// Chrome's trace format, which Perfetto opens.
-void write_trace(const std::string& path, const Session& session, const std::vector<Recorder::Span>& spans) {
-  Json events = Json::array();
-  const uint64_t first = spans.empty() ? 0 : spans.front().begin_ns;
-  for (const Recorder::Span& s : spans) {
-    const OpTime d = described(session, s.instruction);
-    events.push_back({{"name", d.source.empty() ? d.op : d.source},
-                      {"cat", d.op},
-                      {"ph", "X"},
-                      {"ts", static_cast<double>(s.begin_ns - first) / 1e3},
-                      {"dur", static_cast<double>(s.end_ns - s.begin_ns) / 1e3},
-                      {"pid", 1},
-                      {"tid", 1},
-                      {"args", {{"op", d.op}, {"instruction", s.instruction}}}});
-  }
-  const std::string text = json_text({{"traceEvents", events}, {"displayTimeUnit", "ns"}});
-  std::string error;
-  if (!write_whole_file(path, {text.begin(), text.end()}, &error)) throw Failure(path + ": " + error);
-}
-
-std::string percent(double part) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%.1f %%", 100 * part);
-  return text;
-}
-
-void print_text(const ProfileSettings& s, const std::vector<OpTime>& times, double total_us) {
-  TextTable table({"us per run", "share", "calls per run", "op", "node of the model"});
-  const size_t shown = s.top > 0 ? std::min<size_t>(s.top, times.size()) : times.size();
-  for (size_t i = 0; i < shown; ++i) {
-    const OpTime& t = times[i];
-    table.add({microseconds(t.total_us / static_cast<double>(s.runs)), percent(t.total_us / total_us),
-               real(static_cast<double>(t.calls) / static_cast<double>(s.runs)), t.op, t.source});
-  }
-  std::printf("%s%s us per run over %s runs, %zu instructions\n", table.text().c_str(),
-              microseconds(total_us / static_cast<double>(s.runs)).c_str(), number(s.runs).c_str(), times.size());
-}
-
-void print_result(const ProfileSettings& s, const std::vector<OpTime>& times, double total_us) {
-  Json ops = Json::array();
-  for (const OpTime& t : times)
-    ops.push_back({{"instruction", t.instruction}, {"op", t.op}, {"source", t.source}, {"calls", t.calls}, {"total_us", t.total_us}});
-  print_json({{"file", s.file}, {"runs", s.runs}, {"total_us", total_us}, {"ops", ops}});
-}
-
-void profile(const ProfileSettings& s) {
+Profile measure(const ProfileSettings& s) {
+  Profile p;
+  target::Target target;
+  if (!s.target.empty()) target = load_target(s.target);
   Session session(s.file, {s.weights, false, s.kernels, s.threads});
   Recorder recorder;
   session.create_instance(&Recorder::event, &recorder);
@@ -114,22 +87,111 @@ void profile(const ProfileSettings& s) {
   session.own_io(method);
   session.run(method);  // the first one finds cold caches
   recorder.spans.clear();
+  recorder.runs.clear();
   for (uint64_t i = 0; i < s.runs; ++i) session.run(method);
-  const std::vector<OpTime> times = sum_up(session, recorder.spans);
-  double total_us = 0;
-  for (const OpTime& t : times) total_us += t.total_us;
-  if (!s.trace.empty()) write_trace(s.trace, session, recorder.spans);
-  if (s.json) print_result(s, times, total_us);
-  else print_text(s, times, total_us);
+  const ProgramView view(s.file);
+  const uint64_t bytes = footprint(view, session, method);
+  p.isa = find_isa(s.kernels);
+  if (s.target.empty()) target = quick_target(p.isa, s.threads, bytes);
+  else note_differences(target, s, &p);
+  if (below_bounds(session, method)) p.notes.push_back("multiply-adds and bytes are those of the largest inputs; this run's are smaller");
+  const Roofline roofline(target, s.threads, bytes);
+  p.rates = roofline.rates();
+  p.ops = describe_ops(session, emit::CostSource(view.table()), roofline);
+  add_times(recorder, &p.ops);
+  if (!s.trace.empty()) write_trace(s.trace, p.ops, recorder);
+  p.ops.erase(std::remove_if(p.ops.begin(), p.ops.end(), [](const OpRecord& r) { return r.calls == 0; }), p.ops.end());
+  std::stable_sort(p.ops.begin(), p.ops.end(), [](const OpRecord& a, const OpRecord& b) { return a.median_us > b.median_us; });
+  for (const OpRecord& r : p.ops) {
+    p.total_us += r.total_us;
+    p.median_us += r.median_us;
+    p.bound_us += r.bound.us() * r.passes(s.runs);
+  }
+  return p;
+}
+
+// "12.34", or "-" for nothing.
+std::string decimals(double v, int digits) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.*f", digits, v);
+  return v > 0 ? text : "-";
+}
+
+void print_text(const ProfileSettings& s, const Profile& p) {
+  const bool all_once = std::all_of(p.ops.begin(), p.ops.end(), [&](const OpRecord& r) { return r.calls == s.runs; });
+  std::vector<std::string> head = {"us per run", "share %",    "MMAC",  "kB", "GOP/s",
+                                   "GB/s",       "roofline %", "limit", "op", "node of the model"};
+  if (!all_once) head.insert(head.begin() + 2, "calls");
+  TextTable table(head);
+  const size_t shown = s.top > 0 ? std::min<size_t>(s.top, p.ops.size()) : p.ops.size();
+  for (size_t i = 0; i < shown; ++i) {
+    const OpRecord& r = p.ops[i];
+    const double passes = r.passes(s.runs);
+    const Achieved a = achieved(r, r.median_us, passes);
+    std::vector<std::string> row = {microseconds(r.median_us),
+                                    decimals(100 * r.median_us / std::max(p.median_us, 1e-9), 1),
+                                    decimals(static_cast<double>(r.cost.macs) * passes / 1e6, 3),
+                                    decimals(static_cast<double>(r.cost.bytes()) * passes / 1e3, 1),
+                                    decimals(a.gflops, 1),
+                                    decimals(a.gb_s, 1),
+                                    decimals(a.percent, 1),
+                                    r.bound.limit(),
+                                    r.op,
+                                    one_line(r.source, 60)};
+    if (!all_once) row.insert(row.begin() + 2, real(static_cast<double>(r.calls) / static_cast<double>(s.runs)));
+    table.add(row);
+  }
+  std::printf("%s", table.text().c_str());
+  std::printf("%s us per run (operators' medians over %s runs), %zu instructions; the roofline allows %s us (%s %%)\n",
+              microseconds(p.median_us).c_str(), number(s.runs).c_str(), p.ops.size(), microseconds(p.bound_us).c_str(),
+              decimals(100 * p.bound_us / std::max(p.median_us, 1e-9), 1).c_str());
+  std::printf("roofline of %s, %s kernels, %u thread%s: %s\n", s.target.empty() ? "this machine, measured now" : s.target.c_str(),
+              kernels::isa_name(p.isa), s.threads, s.threads > 1 ? "s" : "", rates_text(p.rates).c_str());
+  for (const std::string& n : p.notes) std::printf("note: %s\n", n.c_str());
+}
+
+void print_result(const ProfileSettings& s, const Profile& p) {
+  Json ops = Json::array();
+  for (const OpRecord& r : p.ops) {
+    const double passes = r.passes(s.runs);
+    const Achieved a = achieved(r, r.median_us, passes);
+    const bool counted = r.bound.us() > 0;
+    ops.push_back({{"instruction", r.instruction},
+                   {"op", r.op},
+                   {"source", r.source},
+                   {"calls", r.calls},
+                   {"total_us", r.total_us},
+                   {"median_us", r.median_us},
+                   {"macs", static_cast<uint64_t>(static_cast<double>(r.cost.macs) * passes)},
+                   {"bytes", static_cast<uint64_t>(static_cast<double>(r.cost.bytes()) * passes)},
+                   {"integer", r.cost.integer},
+                   {"gflops", a.gflops},
+                   {"gb_s", a.gb_s},
+                   {"bound_us", r.bound.us() * passes},
+                   {"roofline_percent", counted ? Json(a.percent) : Json(nullptr)},
+                   {"limit", counted ? Json(r.bound.limit()) : Json(nullptr)}});
+  }
+  print_json({{"file", s.file},
+              {"runs", s.runs},
+              {"threads", s.threads},
+              {"kernels", kernels::isa_name(p.isa)},
+              {"total_us", p.total_us},
+              {"median_us", p.median_us},
+              {"bound_us", p.bound_us},
+              {"target", s.target.empty() ? Json(nullptr) : Json(s.target)},
+              {"rates", rates_json(p.rates)},
+              {"notes", p.notes},
+              {"ops", ops}});
 }
 
 }  // namespace
 
 void add_profile(CLI::App& app, Context& context) {
   auto s = std::make_shared<ProfileSettings>();
-  CLI::App* c = app.add_subcommand("profile", "Measure the time of each operator, named as the model's author named it");
+  CLI::App* c = app.add_subcommand("profile", "Measure the time of each operator, against what the machine could do");
   c->add_option("FILE", s->file, "program (.mote)")->required();
   c->add_option("--trace", s->trace, "write every run as a trace that Perfetto opens (JSON)");
+  c->add_option("--target", s->target, "target description with the machine's peaks, of 'mote measure' (default: a quick measurement)");
   c->add_option("--runs", s->runs, "runs to measure (default 10)")->check(CLI::Range(uint64_t{1}, uint64_t{1000000}));
   c->add_option("--top", s->top, "show the K slowest only")->check(CLI::PositiveNumber);
   c->add_option("--method", s->method, "method to run (default: the first)");
@@ -139,7 +201,9 @@ void add_profile(CLI::App& app, Context& context) {
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");
   c->callback([s, &context] {
     context.json = s->json;
-    profile(*s);
+    const Profile p = measure(*s);
+    if (s->json) print_result(*s, p);
+    else print_text(*s, p);
   });
 }
 

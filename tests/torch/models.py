@@ -121,6 +121,7 @@ def cases(wanted):
 
 
 def main():
+    torch.set_num_threads(1)  # small tensors, and the other tests have processors to use
     parser = argparse.ArgumentParser()
     parser.add_argument("runner")
     parser.add_argument("--models", default=",".join(["gpt", "bert", *CLASSIFICATION, "fpn_resnet18", "fpn_mobilenet_v3_large",

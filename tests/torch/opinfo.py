@@ -250,6 +250,7 @@ def samples_of(info, dtype, limit):
 
 
 def main():
+    torch.set_num_threads(1)  # small tensors, and the other tests have processors to use
     parser = argparse.ArgumentParser()
     parser.add_argument("runner")
     parser.add_argument("--ops", default="")

@@ -107,8 +107,10 @@ KernelFn select_conv(const OpContext& c) noexcept {
   if (flat && (!c.rows.all() || ring(x) || ring(c.output(0)) || (c.has_input(3) && ring(c.input(3))))) return nullptr;
   const int32_t channels = w.dim(w.rank() - 1);
   if (channels == 0 || w.dim(0) == 0) return nullptr;
-  if (a.groups > 1 && channels == 1 && w.dim(0) == a.groups) return select_depthwise(c);
-  if (a.groups > 1 && w.dim(0) / a.groups % kPanel != 0) return select_grouped(c);
+  if (a.groups > 1 && w.dim(0) / a.groups % kPanel != 0) {
+    if (w.dtype() != DType::f32) return nullptr;
+    return channels == 1 && w.dim(0) == a.groups ? select_depthwise(c) : select_grouped(c);
+  }
   const Geometry g(a, &w.desc->dims[1], w.rank() - 2);
   // Without padding at the sides the taps of a row are always one run.
   const bool rows_whole = g.pad_w == 0 && a.pads_end[w.rank() - 3] == 0 && g.dilation_w == 1 && x.stride(x.rank() - 2) == channels * 4 &&

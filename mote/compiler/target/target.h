@@ -1,0 +1,53 @@
+#pragma once
+
+// A machine as cost models see it. 0 stands for what is not there or not known.
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace mote::target {
+
+constexpr int kFormat = 1;  // of the text
+
+enum Level : uint8_t { kL1, kL2, kL3, kMemory, kLevelCount };
+const char* level_name(Level level);  // "L1", "memory"
+
+// Bytes per ns, that is GB/s. A copy counts the bytes it reads and those it writes.
+struct Bandwidth {
+  double read = 0, write = 0, copy = 0;
+};
+
+// What a number of threads do together.
+struct Rates {
+  uint32_t threads = 1;
+  double f32_gflops = 0;  // a multiply-add is two operations
+  double int8_gops = 0;   // as the integer kernels multiply
+  std::array<Bandwidth, kLevelCount> bandwidth;
+};
+
+struct Target {
+  std::string cpu, architecture;
+  std::string kernels;  // the instruction set that was measured
+  uint32_t cores = 0;
+  std::array<uint64_t, kMemory> cache_bytes{};  // L1 data, L2, L3
+  std::string cache_source;                     // "system", "measured" or "unknown"
+  Rates one, all;                               // one thread, and Rates::threads of them
+  double call_ns = 0;                           // an operator with next to nothing to do
+  double handoff_awake_us = 0;                  // until every thread of a pool has work, while they wait for it
+  double handoff_asleep_us = 0;                 // the same while they sleep
+};
+
+// What `threads` do together: between one and all linearly, beyond all the same.
+Rates rates_of(const Target& target, uint32_t threads);
+
+// What a level holds for `threads`, each with an L1 and an L2 of its own. Memory holds everything.
+uint64_t capacity_bytes(const Target& target, Level level, uint32_t threads);
+// The nearest level that holds so many bytes.
+Level level_of(const Target& target, uint64_t bytes, uint32_t threads);
+
+// Deterministic; from_text() reads it. False with *error: "line 3: ...".
+std::string to_text(const Target& target);
+bool from_text(const std::string& text, Target* out, std::string* error);
+
+}  // namespace mote::target

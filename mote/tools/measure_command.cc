@@ -1,0 +1,87 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "mote/platform/thread_pool.h"
+#include "mote/tools/commands.h"
+#include "mote/tools/measure.h"
+#include "mote/tools/progress.h"
+#include "mote/tools/target_file.h"
+
+namespace mote::tools {
+namespace {
+
+constexpr double kBusy = 1.15;
+
+struct Settings {
+  std::string output, kernels;
+  uint32_t threads = 0;
+  bool json = false;
+};
+
+// Said before seconds are spent on measuring. Nothing of an existing file is touched.
+void check_writable(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) throw Failure(path + ": the file cannot be written: it is a folder");
+  const std::string temporary = path + ".tmp";
+  std::FILE* f = std::fopen(temporary.c_str(), "wb");
+  if (f == nullptr) throw Failure(path + ": the file cannot be written: " + std::strerror(errno));
+  std::fclose(f);
+  std::remove(temporary.c_str());
+}
+
+void say_doubts(const target::Target& t, double noise) {
+  if (noise > kBusy)
+    std::fprintf(stderr, "mote: note: other work disturbed the measurement (the best rounds are %.0f %% above the median)\n",
+                 100 * (noise - 1));
+  if (t.all.threads > 1 && t.all.f32_gflops < kBusy * t.one.f32_gflops)
+    std::fprintf(stderr, "mote: note: %u threads reached no more than one: they share a core, or other work holds the processors\n",
+                 t.all.threads);
+}
+
+void measure(const Settings& s) {
+  MeasureSettings m;
+  m.isa = find_isa(s.kernels);
+  m.threads = s.threads > 0 ? s.threads : std::clamp(std::thread::hardware_concurrency(), 1u, ThreadPool::kMaxThreads);
+  if (!s.output.empty()) check_writable(s.output);
+  Progress progress;
+  m.progress = [&](const std::string& what, double part) { progress.show(what, part); };
+  double noise = 1;
+  m.noise = &noise;
+  const target::Target t = measure_target(m);
+  progress.clear();
+  say_doubts(t, noise);
+  if (!s.output.empty()) save_target(s.output, t);
+  if (s.json) {
+    Json j = target_json(t);
+    j["noise"] = noise;
+    return print_json(j);
+  }
+  if (s.output.empty()) {
+    std::printf("%s", target::to_text(t).c_str());
+    return;
+  }
+  std::printf("%s: %s, %s kernels\n  1 thread:  %s\n", s.output.c_str(), t.cpu.c_str(), t.kernels.c_str(), rates_text(t.one).c_str());
+  if (t.all.threads > 1) std::printf("  %u threads: %s\n", t.all.threads, rates_text(t.all).c_str());
+}
+
+}  // namespace
+
+void add_measure(CLI::App& app, Context& context) {
+  auto s = std::make_shared<Settings>();
+  CLI::App* c = app.add_subcommand("measure", "Measure what this machine can do: peak rates, bandwidths, caches, cost of calls");
+  c->add_option("-o,--output", s->output, "write the target description (TOML) there (default: print it)");
+  c->add_option("--kernels", s->kernels, "instruction set to measure (default: the best of this machine)");
+  c->add_option("--threads", s->threads, "threads to measure beside one (default: all processors)")
+      ->check(CLI::Range(1u, ThreadPool::kMaxThreads));
+  c->add_flag("--json", s->json, "print JSON (docs/json.md)");
+  c->callback([s, &context] {
+    context.json = s->json;
+    measure(*s);
+  });
+}
+
+}  // namespace mote::tools
