@@ -28,14 +28,26 @@ bool flat_for_binary(const OpContext& c) noexcept;
 bool can_walk(const OpContext& c) noexcept;
 
 // Op: row() and kCost. kOut is the element type of the result.
+inline bool is_alone(const OpContext& c) { return c.threads == nullptr || c.threads->count < 2; }
 template <class Op>
 struct UnaryKernels {
-  static Status flat(const OpContext& c) noexcept { return flat_unary(c, &Op::row, Op::kCost); }
+  static Status flat(const OpContext& c) noexcept {
+    if (!is_alone(c)) return flat_unary(c, &Op::row, Op::kCost);
+    Op::row(c, c.input(0).data, c.output(0).data, c.output(0).count());
+    return Status::kOk;
+  }
   static Status walk(const OpContext& c) noexcept { return walk_unary(c, &Op::row, Op::kCost); }
 };
 template <class Op>
 struct BinaryKernels {
-  static Status flat(const OpContext& c) noexcept { return flat_binary(c, &Op::row, Op::kCost); }
+  // Small tensors are all overhead: for one thread the loop is chosen once and for all.
+  template <int AStep, int BStep>
+  static Status flat(const OpContext& c) noexcept {
+    if (!is_alone(c)) return flat_binary(c, &Op::row, Op::kCost);
+    Op::row(c, c.input(0).data, AStep, c.input(1).data, BStep, c.output(0).data, c.output(0).count());
+    return Status::kOk;
+  }
+  static Status flat_by_count(const OpContext& c) noexcept { return flat_binary(c, &Op::row, Op::kCost); }
   static Status walk(const OpContext& c) noexcept { return walk_binary(c, &Op::row, Op::kCost); }
 };
 template <class Op>
@@ -45,7 +57,12 @@ MOTE_INLINE KernelFn pick_unary(const OpContext& c) {
 }
 template <class Op>
 MOTE_INLINE KernelFn pick_binary(const OpContext& c) {
-  if (flat_for_binary(c)) return &BinaryKernels<Op>::flat;
+  if (flat_for_binary(c)) {
+    if (c.input(0).desc->dynamic != 0 || c.input(1).desc->dynamic != 0) return &BinaryKernels<Op>::flat_by_count;
+    const int32_t count = c.output(0).count();
+    if (c.input(0).count() != count) return &BinaryKernels<Op>::template flat<0, 1>;
+    return c.input(1).count() != count ? &BinaryKernels<Op>::template flat<1, 0> : &BinaryKernels<Op>::template flat<1, 1>;
+  }
   return can_walk(c) ? &BinaryKernels<Op>::walk : nullptr;
 }
 
