@@ -146,6 +146,7 @@ void multiply_rows(const float* const* rows, int32_t count, int32_t n, const flo
   t.residual = more ? before : nullptr;
   for (int32_t first = 0; first < outputs; first += kTilePanels * kPanel) {
     t.panel = panels + int64_t{first} * n;
+    t.ahead = t.panel;
     t.first = 0;
     t.count = outputs - first < kTilePanels * kPanel ? outputs - first : kTilePanels * kPanel;
     for (int32_t r = 0; r < count; ++r) before[r] = to[r] = out[r] + first;

@@ -103,6 +103,7 @@ class Transposed {
         t.first = first;
         t.count = outputs_ - first < kTilePanels * kPanel ? outputs_ - first : kTilePanels * kPanel;
         t.panel = weights_ + first / kPanel * panel_stride_ + at;
+        t.ahead = t.panel;
         for (int32_t i = 0; i < count; ++i) {
           to[i] = out[i] + first;
           if (add) before[i] = tap > 0 ? to[i] : residual[i] + first;

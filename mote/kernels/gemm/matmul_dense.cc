@@ -45,6 +45,7 @@ void multiply_piece(const Factors& f, const float* panels, int32_t k, int32_t de
     t.runs = 1;
     t.run_length = depth;
     t.panel = panels;
+    t.ahead = t.panel;
     t.panel_stride = int64_t{depth} * kPanel;
     t.out = out;
     t.residual = before[0] != nullptr ? before : nullptr;

@@ -55,15 +55,19 @@ void multiply_part(const Product<P>& p, const Left& left, const Finish& finish, 
   t.panel_stride = panel_stride;
   t.out = shifted_out;
   t.residual = add ? shifted_residual : nullptr;
-  // One tile of the panels from `panel` on; returns how many it took.
-  const auto run = [&](int32_t rows, int32_t panel, int32_t most) {
+  const int64_t ahead_bytes = p.k / 4 * int64_t{kAheadBytes}, panel_bytes = panel_stride * static_cast<int64_t>(sizeof *p.weights);
+  // One tile of the panels from `panel` on; returns how many it took. The first tiles that use these panels (nth: 0, 1 ...) ask for pieces
+  // of the next ones, which would come late otherwise.
+  const auto run = [&](int32_t rows, int32_t panel, int32_t most, int32_t nth) {
     int32_t count;
     const TileFn<P> tile = tile_for<P>(rows, most, &count);
     t.first = panel * kPanel;
     t.count = p.outputs - t.first < count * kPanel ? p.outputs - t.first : count * kPanel;
     t.panel = p.weights + panel * panel_stride;
+    t.ahead = t.panel;
     for (int32_t i = 0; i < rows; ++i) shifted_out[i] = out[i] + t.first;
     for (int32_t i = 0; add && i < rows; ++i) shifted_residual[i] = residual[i] + t.first;
+    if (nth * ahead_bytes < count * panel_bytes) t.ahead = reinterpret_cast<const char*>(t.panel) + count * panel_bytes + nth * ahead_bytes;
     tile(t, finish);
     return count;
   };
@@ -77,7 +81,7 @@ void multiply_part(const Product<P>& p, const Left& left, const Finish& finish, 
     for (int32_t tile = part.first_tile; tile < tiles_end; ++tile) {
       const int32_t first = tiles.begin(tile), rows = tiles.begin(tile + 1) - first;
       left.rows(first, rows, pointers, out, residual, &t);
-      for (int32_t panel = outer; panel < outer_end;) panel += run(rows, panel, outer_end - panel);
+      for (int32_t panel = outer; panel < outer_end;) panel += run(rows, panel, outer_end - panel, tile - part.first_tile);
       const int32_t done = outer * kPanel, end = outer_end * kPanel < p.outputs ? outer_end * kPanel : p.outputs;
       for (int32_t i = 0; finish.has_after() && i < rows; ++i) finish.activate_after(out[i] + done, end - done);
     }

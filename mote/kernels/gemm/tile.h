@@ -27,7 +27,9 @@ template <class P>
 struct Tile : TileRows {
   const typename P::Element* panel;  // of the first output
   int64_t panel_stride;              // elements from one panel to the next
+  const void* ahead;                 // kAheadBytes for every 4 products from here on are asked for meanwhile; may lie anywhere
 };
+inline constexpr int kAheadBytes = 128;
 
 // Stores its sums finished, but for Finish::activate_after(), which the caller does over longer rows.
 template <class P>
@@ -53,6 +55,7 @@ void tile(const Tile<P>& t, const Finish& finish) {
     unroll<MR>([&](auto m) MOTE_LAMBDA { sum[m][v] = first; });
   });
   const typename P::Element* weights = t.panel;
+  const char* ahead = static_cast<const char*>(t.ahead);
   for (int32_t run = 0; run < t.runs; ++run) {
     const float* a[MR];
     unroll<MR>([&](auto m) MOTE_LAMBDA { a[m] = t.rows[run * MR + m]; });
@@ -73,7 +76,9 @@ void tile(const Tile<P>& t, const Finish& finish) {
     };
     constexpr int kSteps = 4 / P::kGroup;
     int32_t k = 0;
-    for (; k + 4 <= t.run_length; k += 4, weights += kSteps * kPanel) {
+    for (; k + 4 <= t.run_length; k += 4, weights += kSteps * kPanel, ahead += kAheadBytes) {
+      __builtin_prefetch(ahead, 0, 2);
+      __builtin_prefetch(ahead + 64, 0, 2);
       unroll<kSteps>([&](auto i) MOTE_LAMBDA { step(k + i * P::kGroup, weights + i * kPanel, P::kGroup); });
     }
     for (; k < t.run_length; k += P::kGroup, weights += kPanel) step(k, weights, t.run_length - k);
