@@ -28,10 +28,14 @@ struct Taps {
   Taps(const Attrs& a, C place, int32_t size_) noexcept : size(size_), padding(a.padding), align(a.align_corners) {
     const C extent = static_cast<C>(size);
     C v = align != 0 ? (place + 1) / 2 * (extent - 1) : ((place + 1) * extent - 1) / 2;
-    if (a.mode == kNearest) v = std::nearbyint(v);
+    if (a.mode == kNearest && padding != kReflectionFirst) v = std::nearbyint(v);
     const C low = align != 0 ? C(0) : C(-0.5), high = align != 0 ? extent - 1 : extent - C(0.5);
     if (padding == kBorder && (v < low || v > high)) v = v < low ? C(0) : extent - 1;
-    if (padding == kReflection) v = reflect(v, low, high);
+    if (padding == kReflection || padding == kReflectionFirst) v = reflect(v, low, high);
+    if (padding == kReflectionFirst) {
+      v = v < 0 ? C(0) : v > extent - 1 ? extent - 1 : v;
+      if (a.mode == kNearest) v = std::nearbyint(v);
+    }
     // A place that is no number lies outside, or on the first element. Anything further out than this is outside all the same.
     if (v != v) v = padding == kZeros ? C(-8) : C(0);
     v = v < -8 ? C(-8) : v > extent + 8 ? extent + 8 : v;

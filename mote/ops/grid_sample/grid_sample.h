@@ -6,7 +6,7 @@
 namespace mote::ops::grid_sample {
 
 enum Mode : int32_t { kLinear, kNearest, kCubic };
-enum Padding : int32_t { kZeros, kBorder, kReflection, kBorderTaps };
+enum Padding : int32_t { kZeros, kBorder, kReflection, kBorderTaps, kReflectionFirst };
 
 struct Attrs {
   int32_t mode = kLinear;
@@ -24,7 +24,8 @@ inline constexpr OpInfo kInfo =
 inline constexpr auto kAttrs = std::make_tuple(
     attr("mode", &Attrs::mode, "0 linear, 1 nearest (ties to even), 2 cubic"),
     attr("padding", &Attrs::padding,
-         "outside of x: 0 zeros, 1 the border, 2 reflection, 3 the border for each element of a sample, not for its place"),
+         "outside of x: 0 zeros, 1 the border, 2 reflection, 3 the border for each element of a sample, not for its place, 4 reflection "
+         "before a place is rounded"),
     attr("align_corners", &Attrs::align_corners, "-1 and 1 are 1: the centres of the outermost elements, 0: their outer edges"));
 
 // x (N, H, W, C) with grid (N, h, w, 2), or x (N, D, H, W, C) with grid (N, d, h, w, 3); grid places are ordered x, y, z.
@@ -38,7 +39,7 @@ inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   if (g.dims[0] != x.dims[0]) return c.reject(Why::kDimMismatch, x.dims[0], g.dims[0]);
   if (g.dims[g.rank - 1] != x.rank - 2) return c.reject(Why::kDimMismatch, x.rank - 2, g.dims[g.rank - 1]);
   MOTE_TRY(require_range(c, a.mode, kLinear, kCubic));
-  MOTE_TRY(require_range(c, a.padding, kZeros, kBorderTaps));
+  MOTE_TRY(require_range(c, a.padding, kZeros, kReflectionFirst));
   MOTE_TRY(require_range(c, a.align_corners, 0, 1));
   int32_t dims[5];
   for (int i = 0; i + 1 < x.rank; ++i) dims[i] = g.dims[i];

@@ -34,9 +34,14 @@ double oracle(const Attrs& a, const Array& x, const Array& grid, const Shape& at
     g.back() = spatial - 1 - d;
     const int size = x.shape()[1 + d];
     double place = a.align_corners ? (grid.at(g) + 1) / 2 * (size - 1) : ((grid.at(g) + 1) * size - 1) / 2;
-    if (a.mode == 1) place = std::nearbyint(place);
+    if (a.mode == 1 && a.padding != 4) place = std::nearbyint(place);
     const double low = a.align_corners ? 0 : -0.5, high = a.align_corners ? size - 1 : size - 0.5;
     if (a.padding == 1 && (place < low || place > high)) place = place < low ? 0 : size - 1;
+    if (a.padding == 4) {
+      while (place < low || place > high) place = place < low ? 2 * low - place : 2 * high - place;
+      place = std::fmin(std::fmax(place, 0), size - 1);
+      if (a.mode == 1) place = std::nearbyint(place);
+    }
     std::vector<std::pair<Shape, double>> next;
     for (const auto& t : terms)
       for (int k = static_cast<int>(std::floor(place)) - 2; k < place + 3; ++k) {
@@ -64,7 +69,7 @@ TEST(OpGridSample, EveryTypeModeAndPadding) {
     for (int64_t i = 0; i < grid.count(); ++i) grid.set(i, static_cast<double>((i * 29 + 3) % 61 - 30) / 16 + 1.0 / 64);
     for (int64_t i = 0; i < grid3.count(); ++i) grid3.set(i, static_cast<double>((i * 29 + 3) % 41 - 20) / 16 + 1.0 / 64);
     for (int mode = 0; mode < 3; ++mode)
-      for (int padding = 0; padding < 4; ++padding)
+      for (int padding = 0; padding < 5; ++padding)
         for (int align = 0; align < 2; ++align) {
           const Attrs a{mode, padding, align};
           SCOPED_TRACE(mode * 100 + padding * 10 + align);

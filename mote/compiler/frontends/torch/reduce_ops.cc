@@ -31,7 +31,10 @@ Value* reduced(Op& o, OpId id, Value* x, const char* dim = "dim") {
 
 template <OpId id>
 void import_arithmetic(Op& o) {
-  o.out(reduced(o, id, o.cast(o.in("self"), o.out_type())));
+  Value* x = o.cast(o.in("self"), o.out_type());
+  // Truth values add and multiply as 0 and 1.
+  if (o.out_type() == DType::boolean) return o.out(o.cast(reduced(o, id, o.cast(x, DType::s64)), DType::boolean));
+  o.out(reduced(o, id, x));
 }
 
 template <OpId id>

@@ -67,8 +67,9 @@ void import_grid_sampler(Op& o) {
   ops::grid_sample::Attrs a;
   a.mode = static_cast<int32_t>(o.integer("interpolation_mode", 0));
   a.padding = static_cast<int32_t>(o.integer("padding_mode", 0));
-  // PyTorch keeps the place of a cubic sample and brings each of its elements inside.
+  // PyTorch keeps the place of a cubic sample and brings each of its elements inside; it reflects before it rounds.
   if (a.mode == ops::grid_sample::kCubic && a.padding == ops::grid_sample::kBorder) a.padding = ops::grid_sample::kBorderTaps;
+  if (a.mode == ops::grid_sample::kNearest && a.padding == ops::grid_sample::kReflection) a.padding = ops::grid_sample::kReflectionFirst;
   a.align_corners = o.flag("align_corners", false) ? 1 : 0;
   Value *x = o.channels_last(o.in("input")), *grid = o.in("grid");
   if (o.b.ok()) o.out(o.channels_first(o.b.op(OpId::grid_sample, a, {x, grid})));
