@@ -127,14 +127,20 @@ fuzz_target() {
 # The fuzz targets of the asan build, as many at a time as there are processors; a crash or hang fails.
 fuzz() {
   local seconds=$1 work=build/asan/fuzz name
-  local names=(program_fuzz mutate_fuzz op_fuzz model_fuzz-onnx model_fuzz-tflite)
+  local names=(program_fuzz mutate_fuzz op_fuzz model_fuzz-onnx model_fuzz-tflite model_fuzz-torch)
   local -A process=()
-  rm -rf "$work" && mkdir -p "$work/seeds"
-  if ! build/asan/bin/make_corpus "$work/seeds" 500 > "$work/make_corpus.log" 2>&1; then cat "$work/make_corpus.log"; count make_corpus 1; return; fi
+  rm -rf "$work" && mkdir -p "$work/seeds" "$work/seeds_torch"
+  for name in tests/torch/fixtures/*/model.pt2; do cp "$name" "$work/seeds_torch/$(basename "$(dirname "$name")").pt2"; done
+  if ! build/asan/bin/make_corpus "$work/seeds" 500 > "$work/make_corpus.log" 2>&1; then
+    cat "$work/make_corpus.log"
+    count make_corpus 1
+    return
+  fi
   echo "--- fuzzing, $seconds s each"
   for name in "${names[@]}"; do
     while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do sleep 0.5; done
     case $name in
+      model_fuzz-torch) fuzz_target "$name" model_fuzz 262144 "$seconds" "$work/seeds_torch" & ;;
       model_fuzz-*) fuzz_target "$name" model_fuzz 32768 "$seconds" "tests/fuzz_models/corpus/${name#*-}" & ;;
       *) fuzz_target "$name" "$name" 16384 "$seconds" "$work/seeds" tests/fuzz/corpus & ;;
     esac
@@ -151,10 +157,14 @@ test_sanitized() {
   if build asan; then run_ctest asan; fuzz 60; else count "asan: build" 1; fi
 }
 
-# The Python package as users install it, and its tests. The compiler by the name that the release build has for it: ccache knows the objects then.
+# The Python package as users install it, and its tests. The compiler goes by the name that the release build has for it: ccache knows the
+# objects then.
 test_python() {
   echo "--- python: pip install ."
-  if ! CC=cc CXX=c++ install_venv --force-reinstall --no-deps . || ! install_venv pytest==9.2.0; then count "python: pip install ." 1; return; fi
+  if ! CC=cc CXX=c++ install_venv --force-reinstall --no-deps . || ! install_venv pytest==9.2.0; then
+    count "python: pip install ." 1
+    return
+  fi
   # Not from here: the folder mote would be taken for the package.
   local status=0
   (cd build && venv/bin/python3 -m pytest -q -rs -p no:cacheprovider --rootdir .. ../mote/bindings/python/tests) || status=1
