@@ -1,5 +1,6 @@
 #include "mote/compiler/ir/evaluate.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "mote/ops/op_docs.h"
@@ -61,7 +62,8 @@ struct Call {
       operands[i] = static_cast<int32_t>(i);
       descs[i] = make_desc(o.dtype, static_cast<int>(o.dims.size()), o.dims.data(), o.layout);
       tensors[i].desc = &descs[i];
-      if (!o.data.present()) continue;
+      const bool empty = std::find(o.dims.begin(), o.dims.end(), 0) != o.dims.end();  // known, and still no null pointer
+      if (!o.data.present() && !empty) continue;
       const bool aligned = o.data.size > 0 && reinterpret_cast<uintptr_t>(o.data.data) % 16 == 0;
       // Kernels do not write to inputs.
       tensors[i].data = const_cast<uint8_t*>(o.data.data);
