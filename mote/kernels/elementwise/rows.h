@@ -27,8 +27,9 @@ bool flat_for_binary(const OpContext& c) noexcept;
 // False where an operand is ring-buffered in a way that walks do not know.
 bool can_walk(const OpContext& c) noexcept;
 
-// Op: row() and kCost. kOut is the element type of the result.
 inline bool is_alone(const OpContext& c) { return c.threads == nullptr || c.threads->count < 2; }
+
+// Op: row() and kCost. kOut is the element type of the result.
 template <class Op>
 struct UnaryKernels {
   static Status flat(const OpContext& c) noexcept {

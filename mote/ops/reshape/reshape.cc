@@ -9,7 +9,7 @@ struct Reshape {
     const Tensor &x = c.input(0), &y = c.output(0);
     if (x.count() != y.count()) return {Status::kShape, Why::kElementCount};
     if (is_dense(*x.desc) && is_dense(*y.desc)) {
-      if (x.data != y.data && x.count() > 0) std::memmove(y.data, x.data, static_cast<size_t>(x.count()) * sizeof(W));
+      if (x.data != y.data) std::memmove(y.data, x.data, static_cast<size_t>(x.count()) * sizeof(W));
       return Status::kOk;
     }
     GridWalk<1> from(x.rank(), x.desc->dims, {{x.desc->strides}}), to(y.rank(), y.desc->dims, {{y.desc->strides}});

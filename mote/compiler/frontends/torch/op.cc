@@ -140,29 +140,26 @@ std::vector<double> Op::reals(const char* name) {
   return out;
 }
 
-Size Op::size(const char* name, int64_t otherwise) {
-  const Item* it = item(name);
-  if (it == nullptr) return {otherwise, nullptr};
+Size Op::item_size(const Item& item) {
   Size s;
   double f = 0;
   bool is_float = false;
-  if (!known_item(*it, &s.known, &f, &is_float)) s.running = cast(value_of(*it), DType::s64);
+  if (!known_item(item, &s.known, &f, &is_float)) s.running = cast(value_of(item), DType::s64);
   s.known = clamped(s.known);
   return s;
+}
+
+Size Op::size(const char* name, int64_t otherwise) {
+  const Item* it = item(name);
+  if (it == nullptr) return {otherwise, nullptr};
+  return item_size(*it);
 }
 
 std::vector<Size> Op::sizes(const char* name) {
   const Arg* a = node.find(name);
   std::vector<Size> out;
   if (a == nullptr) return out;
-  for (const Item& it : a->items) {
-    Size s;
-    double f = 0;
-    bool is_float = false;
-    if (!known_item(it, &s.known, &f, &is_float)) s.running = cast(value_of(it), DType::s64);
-    s.known = clamped(s.known);
-    out.push_back(s);
-  }
+  for (const Item& it : a->items) out.push_back(item_size(it));
   return out;
 }
 

@@ -100,6 +100,7 @@ class Op : public Words {
   const Item* item(const char* name) const;
   std::optional<ir::Type> declared_type(const TensorMeta& meta) const;
   bool known_item(const Item& item, int64_t* i, double* f, bool* is_float);
+  Size item_size(const Item& item);
   Value* value_of(const Item& item);
 };
 
