@@ -23,7 +23,8 @@ END
 # --- set-up ----------------------------------------------------------------------------------------------------------
 
 packages_demo="build-essential cmake ninja-build ccache git python3 flatbuffers-compiler libflatbuffers-dev
-  protobuf-compiler libprotobuf-dev libcli11-dev nlohmann-json3-dev libjpeg-dev libpng-dev libhwy-dev"
+  protobuf-compiler libprotobuf-dev libcli11-dev nlohmann-json3-dev libjpeg-dev libpng-dev libhwy-dev
+  libssl-dev libcurl4-openssl-dev"
 packages_test="$packages_demo libgtest-dev googletest libbenchmark-dev clang libclang-rt-14-dev clang-format clang-tidy gcc-arm-none-eabi
   libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm valgrind python3-venv python3-dev"
 # What single presets need besides; a test run without them says so and leaves the preset out.
@@ -57,7 +58,7 @@ setup_venv() { install_venv ziglang==0.17.0 wasmtime==50.0.1; }
 # The runtimes that whole models are compared with; tests find them through MOTE_PYTHON and are skipped by name without it.
 setup_references() {
   if install_venv numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1 ai-edge-litert==2.3.0 tflite==2.18.0 tflite-micro==0.dev20261023182759 \
-    pillow==13.0.0; then
+    pillow==13.0.0 tuf==7.0.1 'securesystemslib[crypto]==1.6.0'; then
     export MOTE_PYTHON=$PWD/build/venv/bin/python3
   else
     skipped=$((skipped + 1))

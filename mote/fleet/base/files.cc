@@ -1,0 +1,162 @@
+#include "mote/fleet/base/files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "mote/fleet/base/digest.h"
+#include "mote/fleet/base/error.h"
+
+namespace mote::fleet {
+namespace {
+
+[[noreturn]] void fail(const char* what, const std::string& path) {
+  const int code = errno;
+  throw IoError(path + ": " + what + ": " + std::strerror(code), code);
+}
+
+template <class Call>
+auto again(Call call) {
+  while (true) {
+    const auto result = call();
+    if (result >= 0 || errno != EINTR) return result;
+  }
+}
+
+class Descriptor {
+ public:
+  Descriptor(const std::string& path, int flags) : number(again([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0644); })) {
+    if (number < 0) fail("cannot be opened", path);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { ::close(number); }
+  const int number;
+};
+
+}  // namespace
+
+std::optional<uint64_t> SystemFiles::size(const std::string& path) {
+  struct stat about;
+  if (::stat(path.c_str(), &about) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    fail("cannot be looked at", path);
+  }
+  if (!S_ISREG(about.st_mode)) return std::nullopt;
+  return static_cast<uint64_t>(about.st_size);
+}
+
+std::string SystemFiles::read(const std::string& path, uint64_t offset, uint64_t bytes) {
+  const Descriptor file(path, O_RDONLY);
+  std::string out(bytes, '\0');
+  size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t n = again([&] { return ::pread(file.number, out.data() + done, out.size() - done, static_cast<off_t>(offset + done)); });
+    if (n < 0) fail("cannot be read", path);
+    if (n == 0) break;
+    done += static_cast<size_t>(n);
+  }
+  out.resize(done);
+  return out;
+}
+
+void SystemFiles::create(const std::string& path) { Descriptor(path, O_WRONLY | O_CREAT | O_TRUNC); }
+
+void SystemFiles::write(const std::string& path, uint64_t offset, std::string_view bytes) {
+  const Descriptor file(path, O_WRONLY);
+  while (!bytes.empty()) {
+    const ssize_t n = again([&] { return ::pwrite(file.number, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+    if (n < 0) fail("cannot be written", path);
+    bytes.remove_prefix(static_cast<size_t>(n));
+    offset += static_cast<uint64_t>(n);
+  }
+}
+
+void SystemFiles::sync(const std::string& path) {
+  const Descriptor file(path, O_RDONLY);
+  if (again([&] { return ::fdatasync(file.number); }) != 0) fail("cannot be synced", path);
+}
+
+void SystemFiles::sync_dir(const std::string& path) {
+  const Descriptor folder(path, O_RDONLY | O_DIRECTORY);
+  if (again([&] { return ::fsync(folder.number); }) != 0) fail("cannot be synced", path);
+}
+
+void SystemFiles::drop_cache(const std::string& path) {
+  const Descriptor file(path, O_RDONLY);
+  ::posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+void SystemFiles::rename(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) fail("cannot be renamed", from);
+}
+
+void SystemFiles::remove(const std::string& path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) fail("cannot be removed", path);
+}
+
+void SystemFiles::make_dir(const std::string& path) {
+  if (::mkdir(path.c_str(), 0755) != 0) {
+    if (errno == EEXIST) return;
+    if (errno != ENOENT || folder_of(path) == path) fail("cannot be made", path);
+    make_dir(folder_of(path));
+    if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) fail("cannot be made", path);
+  }
+  sync_dir(folder_of(path));
+}
+
+std::vector<std::string> SystemFiles::list(const std::string& path) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
+  if (!folder) {
+    if (errno == ENOENT) return names;
+    fail("cannot be listed", path);
+  }
+  while (const dirent* entry = ::readdir(folder.get())) {
+    if (size(path + "/" + entry->d_name)) names.emplace_back(entry->d_name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::optional<std::string> read_file(Files& files, const std::string& path, uint64_t limit) {
+  const std::optional<uint64_t> size = files.size(path);
+  if (!size) return std::nullopt;
+  if (*size > limit) throw Error(path + ": " + std::to_string(*size) + " bytes; at most " + std::to_string(limit) + " are read");
+  return files.read(path, 0, *size);
+}
+
+void replace_file(Files& files, const std::string& path, std::string_view bytes) {
+  const std::string next = path + ".new";
+  files.create(next);
+  files.write(next, 0, bytes);
+  files.sync(next);
+  files.rename(next, path);
+  files.sync_dir(folder_of(path));
+}
+
+std::string digest_file(Files& files, const std::string& path, std::string_view algorithm) {
+  constexpr uint64_t kPiece = 1 << 20;
+  Digest digest(algorithm);
+  uint64_t at = 0;
+  while (true) {
+    const std::string piece = files.read(path, at, kPiece);
+    digest.add(piece);
+    at += piece.size();
+    if (piece.size() < kPiece) return digest.finish();
+  }
+}
+
+}  // namespace mote::fleet

@@ -1,0 +1,62 @@
+#pragma once
+
+// The file system as fleet code sees it. Every change of durable state goes through here, so a simulator can cut the power between,
+// or in the middle of, any two of them.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mote::fleet {
+
+// Paths are as the system has them. Failures are IoError (ENOSPC, EIO, ...); interrupted calls are taken up again. Nothing is durable
+// before sync() of the file and sync_dir() of the folder that its name is in.
+class Files {
+ public:
+  virtual ~Files() = default;
+  virtual std::optional<uint64_t> size(const std::string& path) = 0;  // of a plain file; empty when there is none
+  // Up to `bytes` from `offset`, less only where the file ends. Throws ENOENT.
+  virtual std::string read(const std::string& path, uint64_t offset, uint64_t bytes) = 0;
+  virtual void create(const std::string& path) = 0;  // an empty file, in place of whatever was there
+  virtual void write(const std::string& path, uint64_t offset, std::string_view bytes) = 0;
+  virtual void sync(const std::string& path) = 0;      // contents and length (fdatasync)
+  virtual void sync_dir(const std::string& path) = 0;  // names in the folder
+  // What is read next comes from the medium, not from memory; only after sync(). A system may be unable to.
+  virtual void drop_cache(const std::string& path) = 0;
+  virtual void rename(const std::string& from, const std::string& to) = 0;
+  virtual void remove(const std::string& path) = 0;                    // a file; none there is no failure
+  virtual void make_dir(const std::string& path) = 0;                  // with those above it, durably; there already is no failure
+  virtual std::vector<std::string> list(const std::string& path) = 0;  // names of plain files, sorted; none when there is no folder
+};
+
+// The machine's own.
+class SystemFiles : public Files {
+ public:
+  std::optional<uint64_t> size(const std::string& path) override;
+  std::string read(const std::string& path, uint64_t offset, uint64_t bytes) override;
+  void create(const std::string& path) override;
+  void write(const std::string& path, uint64_t offset, std::string_view bytes) override;
+  void sync(const std::string& path) override;
+  void sync_dir(const std::string& path) override;
+  void drop_cache(const std::string& path) override;
+  void rename(const std::string& from, const std::string& to) override;
+  void remove(const std::string& path) override;
+  void make_dir(const std::string& path) override;
+  std::vector<std::string> list(const std::string& path) override;
+};
+
+std::string folder_of(const std::string& path);
+
+// A whole file, or nothing when there is none. Throws Error when it has more than `limit` bytes.
+std::optional<std::string> read_file(Files& files, const std::string& path, uint64_t limit);
+
+// After this, and after a power cut at any point of it, the file holds the old bytes or the new.
+void replace_file(Files& files, const std::string& path, std::string_view bytes);
+
+// Digest of a file's bytes, read piece by piece.
+std::string digest_file(Files& files, const std::string& path, std::string_view algorithm = "sha256");
+
+}  // namespace mote::fleet

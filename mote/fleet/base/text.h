@@ -1,0 +1,23 @@
+#pragma once
+
+// Bytes as text: hexadecimal, base64, percent-encoding, dates. Bytes are std::string throughout fleet.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mote::fleet {
+
+std::string to_hex(std::string_view bytes);                     // lower case
+std::optional<std::string> from_hex(std::string_view text);     // either case; nothing else accepted
+std::string to_base64(std::string_view bytes);                  // RFC 4648, padded
+std::optional<std::string> from_base64(std::string_view text);  // padded, canonical: one text for one value
+std::string percent_encode(std::string_view text);              // all but RFC 3986's unreserved characters: a safe file name
+std::string escape_url_path(std::string_view path);             // only what no URL may contain; existing %XX stay
+
+// Seconds since 1970, UTC, and exactly "YYYY-MM-DDTHH:MM:SSZ". Empty for a date that does not exist.
+std::optional<int64_t> parse_utc(std::string_view text);
+std::string utc_text(int64_t seconds);
+
+}  // namespace mote::fleet

@@ -1,0 +1,39 @@
+#include "mote/fleet/base/text.h"
+
+#include <gtest/gtest.h>
+
+namespace mote::fleet {
+namespace {
+
+TEST(Text, HexAndBase64RoundTrip) {
+  std::string bytes;
+  for (int i = 0; i < 300; ++i) {
+    EXPECT_EQ(from_hex(to_hex(bytes)), bytes);
+    EXPECT_EQ(from_base64(to_base64(bytes)), bytes);
+    bytes += static_cast<char>(i * 37);
+  }
+  EXPECT_EQ(to_base64("foob"), "Zm9vYg==");
+  EXPECT_EQ(from_hex("0G"), std::nullopt);
+  EXPECT_EQ(from_hex("0"), std::nullopt);
+  for (const char* text : {"A", "AA", "AAA", "AB==", "A===", "AA=A", "Zm9vYh==", "Zm 9", "====", "Zm9v\n"})
+    EXPECT_EQ(from_base64(text), std::nullopt) << text;
+}
+
+TEST(Text, FileNamesAndUrls) {
+  EXPECT_EQ(percent_encode("../a b%/~-_.9\xc3\xa9"), "..%2Fa%20b%25%2F~-_.9%C3%A9");
+  EXPECT_EQ(escape_url_path("x/a b%20?\xc3\xa9"), "x/a%20b%20?%C3%A9");
+}
+
+TEST(Text, Dates) {
+  EXPECT_EQ(parse_utc("1970-01-01T00:00:00Z"), 0);
+  EXPECT_EQ(parse_utc("2024-02-29T23:59:59Z"), 1709251199);
+  EXPECT_EQ(parse_utc("9999-12-31T23:59:59Z"), 253402300799);
+  for (int64_t t = -4'000'000'000; t < 8'000'000'000; t += 86'413 * 97) EXPECT_EQ(parse_utc(utc_text(t)), t);
+  for (const char* text :
+       {"2023-02-29T00:00:00Z", "2100-02-29T00:00:00Z", "2024-13-01T00:00:00Z", "2024-00-01T00:00:00Z", "2024-04-31T00:00:00Z",
+        "2024-01-01T24:00:00Z", "2024-01-01T00:00:60Z", "2024-01-01T00:00:00", "2024-01-01T00:00:00.0Z", "2024-01-01 00:00:00Z", ""})
+    EXPECT_EQ(parse_utc(text), std::nullopt) << text;
+}
+
+}  // namespace
+}  // namespace mote::fleet
