@@ -43,8 +43,14 @@ void ThreadPool::stop() noexcept {
 }
 
 void ThreadPool::take_indices(uint32_t thread) noexcept {
-  for (uint32_t i = next_.fetch_add(1, std::memory_order_relaxed); i < count_; i = next_.fetch_add(1, std::memory_order_relaxed))
-    body_(context_, i, thread);
+  for (uint32_t i = 0; i < threads_.count; ++i) {
+    Share& share = share_[thread + i < threads_.count ? thread + i : thread + i - threads_.count];
+    // Looked at before it is taken from: most shares of others are empty by then.
+    while (share.next.load(std::memory_order_relaxed) < share.end) {
+      const uint32_t index = share.next.fetch_add(1, std::memory_order_relaxed);
+      if (index < share.end) body_(context_, index, thread);
+    }
+  }
 }
 
 // A worker that comes too late finds the job closed, so the caller waits only for those that are in it.
@@ -53,8 +59,11 @@ void ThreadPool::parallel_for(void* self, uint32_t count, Body body, void* conte
   if (count == 0) return;
   pool.body_ = body;
   pool.context_ = context;
-  pool.count_ = count;
-  pool.next_.store(0, std::memory_order_relaxed);
+  const uint32_t threads = pool.threads_.count;
+  for (uint32_t i = 0; i < threads; ++i) {
+    pool.share_[i].next.store(static_cast<uint32_t>(uint64_t{count} * i / threads), std::memory_order_relaxed);
+    pool.share_[i].end = static_cast<uint32_t>(uint64_t{count} * (i + 1) / threads);
+  }
   const uint64_t job = uint64_t{job_of(pool.state_.load(std::memory_order_relaxed)) + 1} << 32;
   pool.state_.store(job | kOpen);
   if (pool.sleepers_.load() > 0) {

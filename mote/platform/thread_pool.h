@@ -9,6 +9,9 @@ namespace mote {
 
 // Threads for kernels: the thread that runs an instance and some of the pool's own, which help it. They wait for work awake for a short
 // while (handing work over then costs about a microsecond), then they sleep. Used by one instance at a time.
+//
+// Of the indices of a job each thread begins with its own share, the same part of every job, because what it wrote in the last one is still
+// in its cache; who is done helps the others.
 class ThreadPool {
  public:
   static constexpr uint32_t kMaxThreads = 64;
@@ -32,6 +35,10 @@ class ThreadPool {
     uint32_t number;
     Thread thread;
   };
+  struct alignas(64) Share {
+    std::atomic<uint32_t> next{0};
+    uint32_t end = 0;
+  };
 
   static void parallel_for(void* self, uint32_t count, Body body, void* context);
   static void work(void* worker);
@@ -41,16 +48,15 @@ class ThreadPool {
 
   // The number of the job in the high half; bit 31 while it can be entered; below, how many workers are in it.
   std::atomic<uint64_t> state_{0};
-  std::atomic<uint32_t> next_{0};
   std::atomic<uint32_t> sleepers_{0};
   std::atomic<bool> stopping_{false};
   Body body_ = nullptr;
   void* context_ = nullptr;
-  uint32_t count_ = 0;
   uint32_t workers_ = 0;
   Gate gate_;
   Threads threads_;
   Worker worker_[kMaxThreads - 1];
+  Share share_[kMaxThreads];
 };
 
 }  // namespace mote

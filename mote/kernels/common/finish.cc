@@ -16,6 +16,14 @@ Finish::Finish(const float* bias, const float* scales, float alpha, uint32_t act
   simple_ = scales == nullptr && alpha == 1;
 }
 
+// Rows that lie one behind the other are one.
+void Finish::activate_after(float* const* row, int32_t rows, int32_t first, int32_t count) const {
+  for (int32_t i = 0, next; i < rows; i = next) {
+    for (next = i + 1; next < rows && row[next] == row[next - 1] + count;) ++next;
+    activate_after(row[i] + first, (next - i) * count);
+  }
+}
+
 void Finish::store_row(const float* sums, int32_t first, int32_t count, const float* residual, float* out) const {
   for (int32_t i = 0; i < count; i += kLanes) {
     const int32_t left = count - i;

@@ -30,6 +30,8 @@ class Finish {
   MOTE_INLINE void activate_after(float* row, int32_t count) const {
     if (after_ != nullptr) after_(a_, b_, row, row, count);
   }
+  // Elements [first, first + count) of each row.
+  void activate_after(float* const* row, int32_t rows, int32_t first, int32_t count) const;
 
   // Sums of `count` outputs from `first` on, in a row of memory, to where they belong; activate_after() is left to do.
   void store_row(const float* sums, int32_t first, int32_t count, const float* residual, float* out) const;

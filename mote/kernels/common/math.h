@@ -65,11 +65,17 @@ MOTE_INLINE VF exp(VF x) {
   return hn::Mul(hn::Mul(e, power_of_two(half)), power_of_two(hn::Sub(n, half)));
 }
 
-// e^x for x brought into [-87, 87], where results are neither denormal nor infinite.
+// e^x for x brought into [-87, 87], where results are neither denormal nor infinite; to two units of the last place.
 MOTE_INLINE VF exp_normal(VF x) {
-  VF n;
-  const VF e = exp_parts(smaller(broadcast(87.0f), larger(broadcast(-87.0f), x)), &n);
-  return hn::Mul(e, power_of_two(n));
+  const hn::RebindToSigned<F32> di;
+  x = smaller(broadcast(87.0f), larger(broadcast(-87.0f), x));
+  // The last bit of `shift` counts ones, so the sum is rounded to whole n, and its low bits are n + 127: the exponent of 2^n.
+  const VF shift = broadcast(12582912.0f + 127);
+  const VF sum = hn::MulAdd(x, broadcast(1.44269504f), shift), n = hn::Sub(sum, shift);
+  VF r = hn::NegMulAdd(n, broadcast(0.693145752f), x);
+  r = hn::NegMulAdd(n, broadcast(1.42860677e-6f), r);
+  const VF e = polynomial(r, 0.008312501f, 0.04189033f, 0.16667116f, 0.4999923f, 1.0f, 1.0f);
+  return hn::Mul(e, hn::BitCast(F32(), hn::ShiftLeft<23>(hn::BitCast(di, sum))));
 }
 
 // e^x for x <= 0; 0 where the result would be denormal, which would take the processor many times as long.

@@ -50,25 +50,37 @@ inline void split_rows(const Threads* threads, int32_t rows, double work, const 
   });
 }
 
-// A rectangle of row tiles and output panels, cut into parts of at most `tiles_per_part` tiles; with threads into at least as many parts as
-// there are threads, along the rows while those suffice, else along the outputs too.
+// Bytes that a product reads and writes, each counted once.
+struct Traffic {
+  int64_t rows = 0, weights = 0, outputs = 0;
+};
+
+// A rectangle of row tiles and output panels, cut into parts of at most `tiles_per_part` tiles; with threads into a few parts for each,
+// along the rows (whose values a thread likely has in its cache) or, where weights are most of the bytes, along the outputs: a thread that
+// takes some rows reads all weights of its outputs.
 class Split {
  public:
-  Split(int32_t tiles, int32_t tiles_per_part, int32_t panels, int32_t panel_unit, double work, const Threads* threads)
-      : tiles_(tiles), panels_(panels), unit_(panel_unit), threads_(threads) {
-    const uint32_t helpers = useful_threads(threads, work);
-    row_parts_ = static_cast<uint32_t>((tiles + tiles_per_part - 1) / tiles_per_part);
-    units_ = (panels + unit_ - 1) / unit_;
+  Split(int32_t tiles, int32_t tiles_per_part, int32_t panels, int32_t panel_unit, double work, const Threads* threads,
+        const Traffic& bytes = {})
+      : tiles_(tiles), panels_(panels), unit_(panel_unit), units_((panels + panel_unit - 1) / panel_unit), threads_(threads) {
+    constexpr int64_t kWeightsInCache = 512 * 1024;
+    const int32_t helpers = static_cast<int32_t>(useful_threads(threads, work)), wanted = helpers * 4;
+    int32_t rows = (tiles + tiles_per_part - 1) / tiles_per_part, outputs = 1;
+    const auto at_least = [](int32_t* parts, int32_t count, int32_t most) {
+      if (*parts < count) *parts = count < most ? count : most;
+    };
     if (helpers < 2) {
       threads_ = nullptr;
-      return;
+    } else if (bytes.weights > 2 * (bytes.rows + bytes.outputs)) {
+      at_least(&outputs, wanted, units_);
+      at_least(&rows, (wanted + outputs - 1) / outputs, tiles);
+    } else {
+      at_least(&rows, bytes.weights > kWeightsInCache ? helpers : wanted, tiles);
+      at_least(&outputs, (wanted + rows - 1) / rows, units_);
+      at_least(&rows, (wanted + outputs - 1) / outputs, tiles);
     }
-    const uint32_t wanted = helpers * 4;
-    if (row_parts_ < wanted) row_parts_ = wanted < static_cast<uint32_t>(tiles) ? wanted : static_cast<uint32_t>(tiles);
-    if (row_parts_ < wanted) {
-      output_parts_ = (wanted + row_parts_ - 1) / row_parts_;
-      if (output_parts_ > static_cast<uint32_t>(units_)) output_parts_ = static_cast<uint32_t>(units_);
-    }
+    row_parts_ = static_cast<uint32_t>(rows);
+    output_parts_ = static_cast<uint32_t>(outputs);
   }
 
   template <class F>

@@ -1,5 +1,5 @@
-// Depthwise convolutions: each channel has its own window. Several neighbouring outputs of a row are computed at once, a vector of
-// channels at a time, so that an input column is loaded once for all windows that it lies in.
+// Depthwise convolutions: each channel has its own window. Several neighbouring outputs of one or two rows are computed at once, a vector
+// of channels at a time, so that an input is loaded once for all windows that it lies in.
 
 #include "mote/kernels/depthwise/depthwise.h"
 
@@ -25,93 +25,120 @@ struct Job {
   Finish finish;
 };
 
-// One vector of channels [c, c + left) of Outputs neighbouring outputs. column(ky, j) is a pointer to channel 0 of input column j of the
-// group.
-template <int Kernel, int Stride, int Outputs, class Column>
-MOTE_INLINE void vector_of_outputs(const Job& job, int32_t ky_begin, int32_t ky_end, int32_t c, int32_t left, const Column& column,
-                                   float* const* out, const float* const* residual) {
-  const float* w = job.weights + int64_t{c / kPanel} * (job.g.kernel_h * Kernel * kPanel) + c % kPanel;
-  VF sum[Outputs];
-  unroll<Outputs>([&](auto o) MOTE_LAMBDA { sum[o] = hn::Zero(F32()); });
-  for (int32_t ky = ky_begin; ky < ky_end; ++ky) {
-    VF row[Kernel];
-    unroll<Kernel>([&](auto k) MOTE_LAMBDA { row[k] = load(w + (ky * Kernel + k) * kPanel); });
-    unroll<(Outputs - 1) * Stride + Kernel>([&](auto j) MOTE_LAMBDA {
-      const VF x = load_some(column(ky, Index<j>{}) + c, left);
-      unroll<Outputs>([&](auto o) MOTE_LAMBDA {
-        constexpr int kTap = decltype(j)::value - decltype(o)::value * Stride;
-        if constexpr (kTap >= 0 && kTap < Kernel) add_product(sum[o], x, row[kTap]);
+// The inputs and outputs of a block of Rows x Outputs outputs.
+template <int Kernel, int Stride, int Outputs, int Rows>
+struct Block {
+  static constexpr int kColumns = (Outputs - 1) * Stride + Kernel;
+  int32_t begin, end;                                // input rows that exist, counted from the top of the uppermost window
+  const float* in[kMaxKernel + Rows - 1][kColumns];  // columns outside of the input are zeros
+  float* out[Rows][Outputs];
+  const float* residual[Rows][Outputs];  // null without
+};
+
+// One vector of channels [c, c + left) of a block; two rows of outputs lie one input row apart.
+template <int Kernel, int Stride, int Outputs, int Rows>
+MOTE_INLINE void vector_of_block(const Job& job, const Block<Kernel, Stride, Outputs, Rows>& block, int32_t c, int32_t left) {
+  constexpr int kColumns = (Outputs - 1) * Stride + Kernel;
+  const int32_t height = job.g.kernel_h;
+  const float* w = job.weights + int64_t{c / kPanel} * (height * Kernel * kPanel) + c % kPanel;
+  const bool simple = job.finish.simple();
+  const VF start = simple && job.finish.bias() != nullptr ? load_some(job.finish.bias() + c, left) : hn::Zero(F32());
+  VF sum[Rows][Outputs];
+  unroll<Rows>([&](auto r) MOTE_LAMBDA { unroll<Outputs>([&](auto o) MOTE_LAMBDA { sum[r][o] = start; }); });
+  // Input rows [begin, end), which lie in the windows of the output rows First to Last.
+  const auto add_rows = [&](int32_t begin, int32_t end, auto first, auto last) MOTE_LAMBDA {
+    constexpr int kFirst = decltype(first)::value, kCount = decltype(last)::value - kFirst + 1;
+    if (begin < block.begin) begin = block.begin;
+    if (end > block.end) end = block.end;
+    for (int32_t i = begin; i < end; ++i) {
+      VF weights[kCount][Kernel];
+      unroll<kCount>([&](auto r) MOTE_LAMBDA {
+        unroll<Kernel>([&](auto k) MOTE_LAMBDA { weights[r][k] = load(w + ((i - kFirst - r) * Kernel + k) * kPanel); });
       });
-    });
+      unroll<kColumns>([&](auto j) MOTE_LAMBDA {
+        const VF x = load_some(block.in[i][j] + c, left);
+        unroll<Outputs>([&](auto o) MOTE_LAMBDA {
+          constexpr int kTap = decltype(j)::value - decltype(o)::value * Stride;
+          if constexpr (kTap >= 0 && kTap < Kernel)
+            unroll<kCount>([&](auto r) MOTE_LAMBDA { add_product(sum[kFirst + r][o], x, weights[r][kTap]); });
+        });
+      });
+    }
+  };
+  if constexpr (Rows == 1) {
+    add_rows(0, height, Index<0>{}, Index<0>{});
+  } else {
+    add_rows(0, 1, Index<0>{}, Index<0>{});
+    add_rows(1, height, Index<0>{}, Index<1>{});
+    add_rows(height, height + 1, Index<1>{}, Index<1>{});
   }
-  unroll<Outputs>([&](auto o) MOTE_LAMBDA {
-    const VF v = job.finish.value(sum[o], c, left, residual != nullptr ? residual[o] + c : nullptr);
-    store_some(v, left, out[o] + c);
+  unroll<Rows>([&](auto r) MOTE_LAMBDA {
+    unroll<Outputs>([&](auto o) MOTE_LAMBDA {
+      const float* more = block.residual[r][o] != nullptr ? block.residual[r][o] + c : nullptr;
+      VF v = sum[r][o];
+      if (simple) v = job.finish.clamped(more != nullptr ? hn::Add(v, load_some(more, left)) : v);
+      else v = job.finish.value(v, c, left, more);
+      store_some(v, left, block.out[r][o] + c);
+    });
   });
 }
 
-template <int Kernel, int Stride, int Outputs, class Column>
-MOTE_INLINE void group_of_outputs(const Job& job, int32_t ky_begin, int32_t ky_end, const Column& column, float* const* out,
-                                  const float* const* residual) {
-  const int32_t channels = job.y.c;
-  int32_t c = 0;
-  for (; c + kLanes <= channels; c += kLanes)
-    vector_of_outputs<Kernel, Stride, Outputs>(job, ky_begin, ky_end, c, kLanes, column, out, residual);
-  if (c < channels) vector_of_outputs<Kernel, Stride, Outputs>(job, ky_begin, ky_end, c, channels - c, column, out, residual);
-  for (int o = 0; o < Outputs; ++o) job.finish.activate_after(out[o], channels);
-}
-
-// The rows of the window that lie inside the input.
+// The rows of the windows of Rows rows of outputs from oy on that lie inside the input.
 struct TapRows {
-  TapRows(const Geometry& g, int32_t height, int32_t oy) : first(oy * g.stride_h - g.pad_h) {
-    while (begin < g.kernel_h && first + begin * g.dilation_h < 0) ++begin;
-    end = g.kernel_h;
+  TapRows(const Geometry& g, int32_t height, int32_t oy, int32_t rows = 1) : first(oy * g.stride_h - g.pad_h) {
+    end = g.kernel_h + rows - 1;
+    while (begin < end && first + begin * g.dilation_h < 0) ++begin;
     while (end > begin && first + (end - 1) * g.dilation_h >= height) --end;
   }
   int32_t first, begin = 0, end;
 };
 
-// Outputs [ox, ox + Outputs) of row oy; columns outside of the input read zeros.
-template <int Kernel, int Stride, int Outputs>
+// Outputs [ox, ox + Outputs) of the rows [oy, oy + Rows).
+template <int Kernel, int Stride, int Outputs, int Rows>
 void some_outputs(const Job& job, int32_t n, int32_t oy, int32_t ox) {
-  constexpr int kColumns = (Outputs - 1) * Stride + Kernel;
+  using B = Block<Kernel, Stride, Outputs, Rows>;
   const Geometry& g = job.g;
-  const TapRows rows(g, job.x.h, oy);
+  const TapRows rows(g, job.x.h, oy, Rows);
   const int32_t first = ox * Stride - g.pad_w;
-  float* out[Outputs];
-  const float* residual[Outputs];
-  for (int o = 0; o < Outputs; ++o) {
-    out[o] = reinterpret_cast<float*>(job.y.at(n, oy, ox + o));
-    if (job.has_residual) residual[o] = reinterpret_cast<const float*>(job.residual.at(n, oy, ox + o));
-  }
-  const float* const* add = job.has_residual ? residual : nullptr;
-  const uint8_t* row[kMaxKernel];
-  for (int32_t ky = rows.begin; ky < rows.end; ++ky) row[ky] = job.x.at(n, rows.first + ky * g.dilation_h, 0);
-  const int64_t step = job.x.column;
-  if (first >= 0 && first + kColumns <= job.x.w) {
-    const auto inside = [&](int32_t ky, auto j) MOTE_LAMBDA { return reinterpret_cast<const float*>(row[ky] + (first + j) * step); };
-    group_of_outputs<Kernel, Stride, Outputs>(job, rows.begin, rows.end, inside, out, add);
-    return;
-  }
-  const float* pointers[kMaxKernel][kColumns];
-  for (int32_t ky = rows.begin; ky < rows.end; ++ky) {
-    for (int32_t j = 0; j < kColumns; ++j) {
-      const int32_t ix = first + j;
-      pointers[ky][j] = ix >= 0 && ix < job.x.w ? reinterpret_cast<const float*>(row[ky] + ix * step) : kZeros;
+  B block;
+  block.begin = rows.begin;
+  block.end = rows.end;
+  for (int r = 0; r < Rows; ++r) {
+    for (int o = 0; o < Outputs; ++o) {
+      block.out[r][o] = reinterpret_cast<float*>(job.y.at(n, oy + r, ox + o));
+      block.residual[r][o] = job.has_residual ? reinterpret_cast<const float*>(job.residual.at(n, oy + r, ox + o)) : nullptr;
     }
   }
-  const auto edge = [&](int32_t ky, auto j) MOTE_LAMBDA { return pointers[ky][j]; };
-  group_of_outputs<Kernel, Stride, Outputs>(job, rows.begin, rows.end, edge, out, add);
+  for (int32_t i = rows.begin; i < rows.end; ++i) {
+    const uint8_t* row = job.x.at(n, rows.first + i * g.dilation_h, 0);
+    for (int32_t j = 0; j < B::kColumns; ++j) {
+      const int32_t ix = first + j;
+      block.in[i][j] = ix >= 0 && ix < job.x.w ? reinterpret_cast<const float*>(row + ix * job.x.column) : kZeros;
+    }
+  }
+  const int32_t channels = job.y.c;
+  int32_t c = 0;
+  for (; c + kLanes <= channels; c += kLanes) vector_of_block(job, block, c, kLanes);
+  if (c < channels) vector_of_block(job, block, c, channels - c);
+  for (int r = 0; job.finish.has_after() && r < Rows; ++r) job.finish.activate_after(block.out[r], Outputs, 0, channels);
 }
 
+// Rows [oy, oy + count), one or two.
 template <int Kernel, int Stride>
-void fixed_row(const Job& job, int32_t n, int32_t oy) {
-  constexpr int kOutputs = kRegisters == 32 ? 6 : 4;
+void fixed_rows(const Job& job, int32_t n, int32_t oy, int32_t count) {
+  constexpr int kOutputs = kRegisters == 32 ? 7 : 4;  // the widths of most images are multiples of 7
   const int32_t width = job.y.w;
-  int32_t ox = 0;
-  for (; ox + kOutputs <= width; ox += kOutputs) some_outputs<Kernel, Stride, kOutputs>(job, n, oy, ox);
-  for (; ox + 2 <= width; ox += 2) some_outputs<Kernel, Stride, 2>(job, n, oy, ox);
-  if (ox < width) some_outputs<Kernel, Stride, 1>(job, n, oy, ox);
+  int32_t begin = 0;
+  if constexpr (Stride == 1) {
+    if (count == 2 && job.g.stride_h == 1 && job.g.dilation_h == 1)
+      for (; begin + kOutputs <= width; begin += kOutputs) some_outputs<Kernel, Stride, kOutputs, 2>(job, n, oy, begin);
+  }
+  for (int32_t y = oy; y < oy + count; ++y) {
+    int32_t ox = begin;
+    for (; ox + kOutputs <= width; ox += kOutputs) some_outputs<Kernel, Stride, kOutputs, 1>(job, n, y, ox);
+    for (; ox + 2 <= width; ox += 2) some_outputs<Kernel, Stride, 2, 1>(job, n, y, ox);
+    if (ox < width) some_outputs<Kernel, Stride, 1, 1>(job, n, y, ox);
+  }
 }
 
 // Any window: one output at a time, the taps that lie inside.
@@ -140,14 +167,18 @@ void any_row(const Job& job, int32_t n, int32_t oy) {
   }
 }
 
-using RowFn = void (*)(const Job&, int32_t n, int32_t oy);
+void any_rows(const Job& job, int32_t n, int32_t oy, int32_t count) {
+  for (int32_t y = oy; y < oy + count; ++y) any_row(job, n, y);
+}
 
-RowFn row_function(const Geometry& g, int32_t channels) {
-  if (g.dilation_w != 1 || g.kernel_h > kMaxKernel || channels > kZeroCount) return &any_row;
-  if (g.kernel_w == 3) return g.stride_w == 1 ? &fixed_row<3, 1> : g.stride_w == 2 ? &fixed_row<3, 2> : &any_row;
-  if (g.kernel_w == 5) return g.stride_w == 1 ? &fixed_row<5, 1> : g.stride_w == 2 ? &fixed_row<5, 2> : &any_row;
-  if (g.kernel_w == 7) return g.stride_w == 1 ? &fixed_row<7, 1> : &any_row;
-  return &any_row;
+using RowsFn = void (*)(const Job&, int32_t n, int32_t oy, int32_t count);
+
+RowsFn rows_function(const Geometry& g, int32_t channels) {
+  if (g.dilation_w != 1 || g.kernel_h > kMaxKernel || channels > kZeroCount) return &any_rows;
+  if (g.kernel_w == 3) return g.stride_w == 1 ? &fixed_rows<3, 1> : g.stride_w == 2 ? &fixed_rows<3, 2> : &any_rows;
+  if (g.kernel_w == 5) return g.stride_w == 1 ? &fixed_rows<5, 1> : g.stride_w == 2 ? &fixed_rows<5, 2> : &any_rows;
+  if (g.kernel_w == 7) return g.stride_w == 1 ? &fixed_rows<7, 1> : &any_rows;
+  return &any_rows;
 }
 
 Status run_depthwise(const OpContext& c) noexcept {
@@ -163,10 +194,14 @@ Status run_depthwise(const OpContext& c) noexcept {
                 w.as<const float>(),
                 Finish(vector(2), vector(4), 1, a.activation, a.act_a, a.act_b)};
   const RowRange rows(c, y, w.rank() == 3);
-  const RowFn row = row_function(job.g, y.c);
-  const int32_t height = rows.end - rows.begin, total = y.n * height;
-  const double work = static_cast<double>(total) * y.w * y.c * job.g.kernel_h * job.g.kernel_w / 4;
-  split_rows(c.threads, total, work, [&](int32_t i) MOTE_LAMBDA { row(job, i / height, rows.begin + i % height); });
+  const RowsFn function = rows_function(job.g, y.c);
+  const int32_t height = rows.end - rows.begin, pairs = (height + 1) / 2;
+  // Loads keep up with half of the products.
+  const double work = 2.0 * y.n * height * y.w * y.c * job.g.kernel_h * job.g.kernel_w;
+  split_rows(c.threads, y.n * pairs, work, [&](int32_t i) MOTE_LAMBDA {
+    const int32_t oy = rows.begin + i % pairs * 2;
+    function(job, i / pairs, oy, oy + 1 < rows.end ? 2 : 1);
+  });
   return Status::kOk;
 }
 

@@ -30,12 +30,50 @@ class ConvRows {
   }
   bool has_residual() const { return has_residual_; }
   int32_t count() const { return y_.n * area_; }
+  // Windows that lie closer together than they are wide share their values.
+  int64_t row_bytes() const {
+    const auto step = [](int32_t stride, int32_t kernel) { return stride < kernel ? stride : kernel; };
+    return int64_t{step(g_.stride_h, g_.kernel_h)} * step(g_.stride_w, g_.kernel_w) * channels_ * 4;
+  }
 
   void rows(int32_t first, int32_t count, const float** pointers, float** out, const float** residual, TileRows* t) const {
+    const int32_t n = first / area_, y = rows_.begin + first % area_ / y_.w, x = first % y_.w;
+    if (x + count <= y_.w) return rows_of_line(n, y, x, count, pointers, out, residual, t);
+    rows_of_lines(n, y, x, count, pointers, out, residual, t);
+  }
+
+ private:
+  // Outputs of one line: they lie side by side, and so do their windows.
+  void rows_of_line(int32_t n, int32_t y, int32_t x, int32_t count, const float** pointers, float** out, const float** residual,
+                    TileRows* t) const {
+    line_of(y_.at(n, y, x), y_.column, count, out);
+    if (has_residual_) line_of(residual_.at(n, y, x), residual_.column, count, residual);
+    const int32_t top = y * g_.stride_h - g_.pad_h, left = x * g_.stride_w - g_.pad_w, right = left + (count - 1) * g_.stride_w;
+    const int64_t step = g_.stride_w * x_.column;
+    const bool whole = merge_ && left >= 0 && right + g_.kernel_w <= x_.w;
+    const int32_t taps = cut(whole, t);
+    for (int32_t ky = 0; ky < g_.kernel_h; ++ky) {
+      const int32_t iy = top + ky * g_.dilation_h;
+      const bool in = static_cast<uint32_t>(iy) < static_cast<uint32_t>(x_.h);
+      for (int32_t kx = 0; kx < taps; ++kx, pointers += count) {
+        const int32_t ix = left + kx * g_.dilation_w;
+        if (!in) {
+          for (int32_t i = 0; i < count; ++i) pointers[i] = kZeros;
+          continue;
+        }
+        line_of(x_.at(n, iy, ix), step, count, pointers);
+        if (ix >= 0 && right - left + ix < x_.w) continue;
+        for (int32_t i = 0; i < count; ++i)
+          if (static_cast<uint32_t>(ix + i * g_.stride_w) >= static_cast<uint32_t>(x_.w)) pointers[i] = kZeros;
+      }
+    }
+  }
+
+  void rows_of_lines(int32_t n, int32_t y, int32_t x, int32_t count, const float** pointers, float** out, const float** residual,
+                     TileRows* t) const {
     struct At {
       int32_t n, y, x;
     } at[kTileRows];
-    int32_t n = first / area_, y = rows_.begin + first % area_ / y_.w, x = first % y_.w;
     bool inside = true;
     for (int32_t i = 0; i < count; ++i) {
       at[i] = {n, y * g_.stride_h - g_.pad_h, x * g_.stride_w - g_.pad_w};
@@ -48,9 +86,7 @@ class ConvRows {
       }
     }
     const bool whole = merge_ && inside;
-    const int32_t taps = whole ? 1 : g_.kernel_w;
-    t->runs = g_.kernel_h * taps;
-    t->run_length = whole ? g_.kernel_w * channels_ : channels_;
+    const int32_t taps = cut(whole, t);
     for (int32_t ky = 0; ky < g_.kernel_h; ++ky) {
       for (int32_t kx = 0; kx < taps; ++kx) {
         for (int32_t i = 0; i < count; ++i) {
@@ -63,7 +99,19 @@ class ConvRows {
     }
   }
 
- private:
+  // Runs of a window; returns how many each of its lines is cut into.
+  int32_t cut(bool whole, TileRows* t) const {
+    const int32_t taps = whole ? 1 : g_.kernel_w;
+    t->runs = g_.kernel_h * taps;
+    t->run_length = whole ? g_.kernel_w * channels_ : channels_;
+    return taps;
+  }
+
+  template <class T>
+  static void line_of(uint8_t* first, int64_t step, int32_t count, T** pointers) {
+    for (int32_t i = 0; i < count; ++i) pointers[i] = reinterpret_cast<T*>(first + i * step);
+  }
+
   Geometry g_;
   Plane x_, y_, residual_;
   RowRange rows_;
@@ -71,16 +119,28 @@ class ConvRows {
   bool has_residual_ = false, merge_ = false;
 };
 
+// Lines that lie one behind the other are one long line, where windows are single values.
+void join_lines(const Geometry& g, RowRange* rows, Plane* x, Plane* y, Plane* residual) {
+  if (g.pad_h != 0 || g.pad_w != 0 || g.kernel_h != 1 || g.kernel_w != 1 || g.stride_h != 1 || g.stride_w != 1 || x->h != y->h ||
+      x->w != y->w)
+    return;
+  if (rows->begin != 0 || rows->end != y->h) return;
+  Plane* const planes[] = {x, y, residual};
+  for (const Plane* p : planes)
+    if (p->ring != 0 || p->row != p->w * p->column || (p->n > 1 && p->batch != p->h * p->row)) return;
+  for (Plane* p : planes) p->w *= p->n * p->h, p->n = p->h = 1;
+  rows->end = 1;
+}
+
 template <class P>
 Status run_conv(const OpContext& c) noexcept {
   const Attrs& a = c.attrs<Attrs>();
   const Tensor& w = c.input(1);
   const bool flat = w.rank() == 3;
-  const Plane x(c.input(0)), y(c.output(0));
-  Plane residual;
-  if (c.has_input(3)) residual = Plane(c.input(3));
+  Plane x(c.input(0)), y(c.output(0)), residual(c.has_input(3) ? c.input(3) : c.output(0));
   const Geometry g(a, &w.desc->dims[1], w.rank() - 2);
-  const RowRange rows(c, y, flat);
+  RowRange rows(c, y, flat);
+  join_lines(g, &rows, &x, &y, &residual);
   const int32_t channels = w.dim(w.rank() - 1), outputs = w.dim(0) / a.groups;
   const float* bias = c.has_input(2) ? c.input(2).as<const float>() : nullptr;
   const float* scales = c.has_input(4) ? c.input(4).as<const float>() : nullptr;

@@ -16,6 +16,7 @@ class MatrixRows {
   MatrixRows(const Tensor& a, const Tensor& y, const Tensor* residual, int32_t k)
       : a_(a), y_(y), residual_(residual != nullptr ? *residual : y), has_residual_(residual != nullptr), k_(k) {}
   bool has_residual() const { return has_residual_; }
+  int64_t row_bytes() const { return int64_t{k_} * 4; }
   void rows(int32_t first, int32_t count, const float** pointers, float** out, const float** residual, TileRows* t) const {
     t->runs = 1;
     t->run_length = k_;

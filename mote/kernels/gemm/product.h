@@ -40,7 +40,7 @@ struct RowTiles {
 };
 
 // Left: rows(first, count, pointers, out, residual, tile) names `count` rows (pointers[run * count + i]), where they go, and how they are
-// cut into runs (tile->runs, tile->run_length).
+// cut into runs (tile->runs, tile->run_length). row_bytes(): bytes that a further row adds to those read.
 template <class P, class Left>
 void multiply_part(const Product<P>& p, const Left& left, const Finish& finish, const RowTiles& tiles, const Part& part) {
   const float* pointers[kMaxTileRuns * kTileRows];
@@ -83,7 +83,7 @@ void multiply_part(const Product<P>& p, const Left& left, const Finish& finish, 
       left.rows(first, rows, pointers, out, residual, &t);
       for (int32_t panel = outer; panel < outer_end;) panel += run(rows, panel, outer_end - panel, tile - part.first_tile);
       const int32_t done = outer * kPanel, end = outer_end * kPanel < p.outputs ? outer_end * kPanel : p.outputs;
-      for (int32_t i = 0; finish.has_after() && i < rows; ++i) finish.activate_after(out[i] + done, end - done);
+      if (finish.has_after()) finish.activate_after(out, rows, done, end - done);
     }
   }
 }
@@ -95,12 +95,14 @@ void multiply(const Product<P>& p, const Left& left, const Finish& finish, const
   const RowTiles tiles(p.rows, kEveryHeight<P>);
   const int32_t panels = (p.outputs + kPanel - 1) / kPanel;
   // Rows of a part: their values stay in the second-level cache while the panels go by.
-  const int64_t row_bytes = int64_t{p.k} * 4;
+  const int64_t row_bytes = left.row_bytes();
   constexpr int64_t kRowsInCache = 256 * 1024;
   int64_t tiles_per_part = kRowsInCache / (row_bytes * kTileRows);
   if (tiles_per_part < 4) tiles_per_part = 4;
   const double work = static_cast<double>(p.rows) * p.outputs * p.k;
-  Split split(tiles.count, static_cast<int32_t>(tiles_per_part), panels, kTilePanels, work, threads);
+  Split split(
+      tiles.count, static_cast<int32_t>(tiles_per_part), panels, kTilePanels, work, threads,
+      {p.rows * row_bytes, panels * panel_stride_of<P>(p.k) * static_cast<int64_t>(sizeof *p.weights), int64_t{p.rows} * p.outputs * 4});
   split.run([&](int32_t first_tile, int32_t tile_count, int32_t first_panel, int32_t panel_count) {
     multiply_part(p, left, finish, tiles, {first_tile, tile_count, first_panel, panel_count});
   });
