@@ -32,7 +32,8 @@ auto again(Call call) {
 
 class Descriptor {
  public:
-  Descriptor(const std::string& path, int flags) : number(again([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0644); })) {
+  Descriptor(const std::string& path, int flags, mode_t mode = 0644)
+      : number(again([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); })) {
     if (number < 0) fail("cannot be opened", path);
   }
   Descriptor(const Descriptor&) = delete;
@@ -67,6 +68,7 @@ std::string SystemFiles::read(const std::string& path, uint64_t offset, uint64_t
   return out;
 }
 
+void SystemFiles::make_private(const std::string& path) { Descriptor(path, O_WRONLY | O_CREAT | O_EXCL, 0600); }
 void SystemFiles::create(const std::string& path) { Descriptor(path, O_WRONLY | O_CREAT | O_TRUNC); }
 
 void SystemFiles::write(const std::string& path, uint64_t offset, std::string_view bytes) {
@@ -144,6 +146,13 @@ void replace_file(Files& files, const std::string& path, std::string_view bytes)
   files.write(next, 0, bytes);
   files.sync(next);
   files.rename(next, path);
+  files.sync_dir(folder_of(path));
+}
+
+void write_secret(Files& files, const std::string& path, std::string_view bytes) {
+  files.make_private(path);
+  files.write(path, 0, bytes);
+  files.sync(path);
   files.sync_dir(folder_of(path));
 }
 

@@ -20,7 +20,8 @@ class Files {
   virtual std::optional<uint64_t> size(const std::string& path) = 0;  // of a plain file; empty when there is none
   // Up to `bytes` from `offset`, less only where the file ends. Throws ENOENT.
   virtual std::string read(const std::string& path, uint64_t offset, uint64_t bytes) = 0;
-  virtual void create(const std::string& path) = 0;  // an empty file, in place of whatever was there
+  virtual void make_private(const std::string& path) = 0;  // a new empty file for its owner only; throws EEXIST
+  virtual void create(const std::string& path) = 0;        // an empty file, in place of whatever was there
   virtual void write(const std::string& path, uint64_t offset, std::string_view bytes) = 0;
   virtual void sync(const std::string& path) = 0;      // contents and length (fdatasync)
   virtual void sync_dir(const std::string& path) = 0;  // names in the folder
@@ -37,6 +38,7 @@ class SystemFiles : public Files {
  public:
   std::optional<uint64_t> size(const std::string& path) override;
   std::string read(const std::string& path, uint64_t offset, uint64_t bytes) override;
+  void make_private(const std::string& path) override;
   void create(const std::string& path) override;
   void write(const std::string& path, uint64_t offset, std::string_view bytes) override;
   void sync(const std::string& path) override;
@@ -55,6 +57,9 @@ std::optional<std::string> read_file(Files& files, const std::string& path, uint
 
 // After this, and after a power cut at any point of it, the file holds the old bytes or the new.
 void replace_file(Files& files, const std::string& path, std::string_view bytes);
+
+// The same for a new file that only its owner may read, on systems that have owners. Throws when it exists.
+void write_secret(Files& files, const std::string& path, std::string_view bytes);
 
 // Digest of a file's bytes, read piece by piece.
 std::string digest_file(Files& files, const std::string& path, std::string_view algorithm = "sha256");

@@ -1,0 +1,270 @@
+#include "mote/fleet/package/manifest.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "mote/fleet/base/digest.h"
+#include "mote/fleet/base/error.h"
+#include "mote/fleet/base/json.h"
+#include "mote/fleet/base/text.h"
+
+namespace mote::fleet::package {
+namespace {
+
+constexpr size_t kMaxItems = 4096, kMaxFiles = 256, kMaxText = 256;
+
+// Reads an object's members by name; each must be read, and be there.
+class Object {
+ public:
+  explicit Object(const Json& value) : value_(value) {}
+  Json at(const char* name) {
+    names_.insert(name);
+    return value_.at(name);
+  }
+  std::string text(const char* name) {
+    return within(name, [&] {
+      std::string out = at(name).string();
+      if (out.size() > kMaxText) throw Error("longer than 256 bytes");
+      return out;
+    });
+  }
+  uint64_t number(const char* name) {
+    return within(name, [&] {
+      const int64_t out = at(name).integer();
+      if (out < 0) throw Error("below 0");
+      return static_cast<uint64_t>(out);
+    });
+  }
+  bool flag(const char* name) {
+    return within(name, [&] { return at(name).boolean(); });
+  }
+  std::string sha256(const char* name, bool may_be_empty = false) {
+    const std::optional<std::string> raw = from_hex(text(name));
+    if (!raw || (raw->size() != kSha256Bytes && !(may_be_empty && raw->empty()))) throw Error(std::string(name) + " is no SHA-256");
+    return *raw;
+  }
+  std::vector<std::string> texts(const char* name) {
+    return within(name, [&] {
+      std::vector<std::string> out;
+      for (Json::Cursor c(at(name)); c.next();) {
+        out.push_back(c.value().string());
+        if (out.size() > kMaxItems || out.back().size() > kMaxText) throw Error("too many or too long");
+      }
+      return out;
+    });
+  }
+  void finish() const {
+    for (Json::Cursor c(value_); c.next();) {
+      if (names_.count(c.key()) == 0) throw Error("'" + c.key() + "' is not known");
+    }
+  }
+
+ private:
+  const Json value_;
+  std::set<std::string> names_;
+};
+
+std::array<uint64_t, 3> parse_version(std::string_view text) {
+  std::array<uint64_t, 3> out{};
+  size_t part = 0, digits = 0;
+  for (const char c : text) {
+    if (c == '.' && digits > 0 && part < 2) {
+      ++part;
+      digits = 0;
+    } else if (c >= '0' && c <= '9' && digits < 9) {
+      out[part] = out[part] * 10 + static_cast<uint64_t>(c - '0');
+      ++digits;
+    } else {
+      throw Error("'" + std::string(text) + "' is not MAJOR.MINOR.PATCH");
+    }
+  }
+  if (part != 2 || digits == 0) throw Error("'" + std::string(text) + "' is not MAJOR.MINOR.PATCH");
+  return out;
+}
+
+void check_name(const std::string& name, const char* what) {
+  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  if (name.empty() || name.size() > 128 || name[0] == '.' || name.find_first_not_of(allowed) != std::string::npos)
+    throw Error(std::string(what) + " '" + name + "' may have letters, digits, '.', '_', '-', and not start with a dot");
+}
+
+HealthGate parse_health(const Json& value) {
+  Object o(value);
+  HealthGate h;
+  h.p99_us = o.number("p99_us");
+  h.ram_bytes = o.number("ram_bytes");
+  h.soak_seconds = o.number("soak_seconds");
+  h.crashes = o.number("crashes");
+  h.golden = o.flag("golden");
+  h.confirmation = o.flag("confirmation");
+  o.finish();
+  return h;
+}
+
+Variant parse_variant(const Json& value) {
+  Object o(value);
+  Variant v;
+  v.file = o.text("file");
+  v.needs.ops = o.texts("ops");
+  v.needs.dtypes = o.texts("dtypes");
+  v.needs.isa = o.texts("isa");
+  v.needs.backends = o.texts("backends");
+  v.needs.ram_bytes = o.number("ram_bytes");
+  o.finish();
+  return v;
+}
+
+File parse_file(const Json& value) {
+  Object o(value);
+  File f;
+  f.name = o.text("name");
+  f.offset = o.number("offset");
+  f.bytes = o.number("bytes");
+  f.sha256 = o.sha256("sha256");
+  o.finish();
+  return f;
+}
+
+template <class Item, class Parse>
+std::vector<Item> parse_list(const Json& list, Parse parse) {
+  std::vector<Item> out;
+  for (Json::Cursor c(list); c.next();) {
+    out.push_back(parse(c.value()));
+    if (out.size() > kMaxFiles) throw Error("more than 256 files or variants");
+  }
+  return out;
+}
+
+void check_files(const Manifest& m) {
+  std::set<std::string> names;
+  uint64_t end = 0;
+  for (const File& f : m.files) {
+    check_name(f.name, "file name");
+    if (!names.insert(f.name).second) throw Error("two files are named " + f.name);
+    if (f.offset < end || f.offset > m.payload_bytes || f.bytes > m.payload_bytes - f.offset)
+      throw Error(f.name + " does not lie in the payload, behind the file before it");
+    end = f.offset + f.bytes;
+  }
+  for (const Variant& v : m.variants) {
+    if (names.count(v.file) == 0) throw Error("variant " + v.file + " is not among the files");
+  }
+  if (m.variants.empty()) throw Error("no variants");
+  if (m.chunks.size() != m.payload_bytes / kChunkBytes + (m.payload_bytes % kChunkBytes != 0))
+    throw Error(std::to_string(m.chunks.size()) + " chunks do not make " + std::to_string(m.payload_bytes) + " bytes");
+}
+
+void check(const Manifest& m) {
+  check_name(m.id, "id");
+  parse_version(m.version);
+  parse_version(m.runtime_min);
+  if (!m.runtime_below.empty()) parse_version(m.runtime_below);
+  check_files(m);
+}
+
+// Writes canonical JSON: members must be given in the order of their names.
+class Out {
+ public:
+  Out& open(char c) {
+    separate();
+    text += c;
+    first_ = true;
+    return *this;
+  }
+  Out& close(char c) {
+    text += c;
+    first_ = false;
+    return *this;
+  }
+  Out& name(std::string_view n) {
+    separate();
+    text += canonical_string(n) + ":";
+    first_ = true;
+    return *this;
+  }
+  Out& value(std::string_view s) { return raw(canonical_string(s)); }
+  Out& value(uint64_t n) { return raw(std::to_string(n)); }
+  Out& value(bool b) { return raw(b ? "true" : "false"); }
+  Out& value(const std::vector<std::string>& list) {
+    open('[');
+    for (const std::string& s : list) value(std::string_view(s));
+    return close(']');
+  }
+  std::string text;
+
+ private:
+  void separate() {
+    if (!first_) text += ',';
+    first_ = false;
+  }
+  Out& raw(const std::string& s) {
+    separate();
+    text += s;
+    return *this;
+  }
+  bool first_ = true;
+};
+
+}  // namespace
+
+Manifest parse_manifest(std::string_view text) {
+  if (text.size() > kMaxManifestBytes) throw Error("a manifest of more than 4 MiB");
+  const Json whole = Json::parse_canonical(text);
+  if (whole.canonical() != text) throw Error("the manifest is not canonical JSON");
+  Object o(whole);
+  Manifest m;
+  if (o.number("format") != 1) throw Error("format " + std::to_string(o.number("format")) + " is not known; this program reads 1");
+  m.id = o.text("id");
+  m.version = o.text("version");
+  m.licence = o.text("licence");
+  m.data_class = o.text("data_class");
+  m.sbom_sha256 = o.sha256("sbom_sha256", true);
+  m.security_counter = o.number("security_counter");
+  m.runtime_min = o.text("runtime_min");
+  m.runtime_below = o.text("runtime_below");
+  m.health = within("health", [&] { return parse_health(o.at("health")); });
+  m.variants = within("variants", [&] { return parse_list<Variant>(o.at("variants"), parse_variant); });
+  m.files = within("files", [&] { return parse_list<File>(o.at("files"), parse_file); });
+  m.payload_bytes = o.number("payload_bytes");
+  for (Json::Cursor c(o.at("chunks")); c.next();) {
+    std::optional<std::string> raw = from_hex(c.value().string());
+    if (!raw || raw->size() != kSha256Bytes) throw Error("a chunk's digest is no SHA-256");
+    m.chunks.push_back(std::move(*raw));
+  }
+  o.finish();
+  check(m);
+  return m;
+}
+
+std::string manifest_text(const Manifest& m) {
+  check(m);
+  Out o;
+  o.open('{').name("chunks").open('[');
+  for (const std::string& c : m.chunks) o.value(std::string_view(to_hex(c)));
+  o.close(']').name("data_class").value(std::string_view(m.data_class)).name("files").open('[');
+  for (const File& f : m.files) {
+    o.open('{').name("bytes").value(f.bytes).name("name").value(std::string_view(f.name)).name("offset").value(f.offset);
+    o.name("sha256").value(std::string_view(to_hex(f.sha256))).close('}');
+  }
+  const HealthGate& h = m.health;
+  o.close(']').name("format").value(uint64_t{1}).name("health").open('{').name("confirmation").value(h.confirmation);
+  o.name("crashes").value(h.crashes).name("golden").value(h.golden).name("p99_us").value(h.p99_us);
+  o.name("ram_bytes").value(h.ram_bytes).name("soak_seconds").value(h.soak_seconds).close('}');
+  o.name("id").value(std::string_view(m.id)).name("licence").value(std::string_view(m.licence));
+  o.name("payload_bytes").value(m.payload_bytes).name("runtime_below").value(std::string_view(m.runtime_below));
+  o.name("runtime_min").value(std::string_view(m.runtime_min)).name("sbom_sha256").value(std::string_view(to_hex(m.sbom_sha256)));
+  o.name("security_counter").value(m.security_counter).name("variants").open('[');
+  for (const Variant& v : m.variants) {
+    o.open('{').name("backends").value(v.needs.backends).name("dtypes").value(v.needs.dtypes).name("file").value(std::string_view(v.file));
+    o.name("isa").value(v.needs.isa).name("ops").value(v.needs.ops).name("ram_bytes").value(v.needs.ram_bytes).close('}');
+  }
+  o.close(']').name("version").value(std::string_view(m.version)).close('}');
+  return o.text;
+}
+
+int compare_versions(std::string_view a, std::string_view b) {
+  const auto left = parse_version(a), right = parse_version(b);
+  return left < right ? -1 : left == right ? 0 : 1;
+}
+
+}  // namespace mote::fleet::package

@@ -1,0 +1,65 @@
+#pragma once
+
+// The publisher's half: a TUF repository in a folder that any static server can serve.
+//
+//   metadata/   root, targets, rollout, snapshot: N.<role>.json; timestamp.json
+//   targets/    <sha256>.<name>
+//   draft/      next versions of root, targets and rollout, on their way to enough signatures; not to be served
+//
+// Offline keys (root, targets) sign packages. The online role "rollout" is delegated rollout/* alone: its files say which of the signed
+// packages a channel gets, for how many devices, and whether it is halted; it cannot sign a package.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "mote/fleet/base/clock.h"
+#include "mote/fleet/base/files.h"
+#include "mote/fleet/base/key.h"
+
+namespace mote::fleet::publish {
+
+struct Lifetimes {
+  int64_t root_days = 365, targets_days = 180, rollout_days = 14, snapshot_days = 14, timestamp_days = 3;
+};
+
+// What a channel gets: devices whose hash (of device and rollout) is among the first `percent` of a hundred take the package.
+struct Ring {
+  std::string channel, package;  // target path of a package that the repository has
+  int percent = 100;
+  bool halted = false;
+};
+
+class Repository {
+ public:
+  Repository(Files& files, Clock& clock, std::string dir, Lifetimes lifetimes = {});
+
+  // Drafts of root, targets and rollout for these keys: role -> private keys (only the public halves are written); all of a role's keys
+  // must sign. Roles: root, targets, snapshot, timestamp, rollout. Throws Error when there is a repository already.
+  void init(const std::map<std::string, std::vector<PrivateKey>>& keys);
+  // Copies a file in and lists it in the draft of targets.
+  void add(const std::string& file, const std::string& target_path);
+  void set_ring(const Ring& ring);
+  void halt(const std::string& channel);
+  // Adds this key's signature to every draft that it may sign. Returns their names; throws Error when there are none.
+  std::vector<std::string> sign(const PrivateKey& key);
+  // Makes all drafts public, and new snapshot and timestamp of them. Throws Error, and publishes nothing, when a draft lacks signatures.
+  void publish(const PrivateKey& snapshot, const PrivateKey& timestamp);
+
+ private:
+  std::string draft_path(const std::string& role) const { return dir_ + "/draft/" + role + ".json"; }
+  std::string public_path(const std::string& role, int64_t version) const;
+  int64_t newest(const std::string& role);
+  std::string load(const std::string& role);  // draft, or the newest public one
+  std::string load_public(const std::string& role);
+  void require_signed(const std::string& role, const std::string& text);
+  void put_target(const std::string& role, const std::string& target_path, std::string_view bytes);
+  std::string expiry(int64_t days);
+
+  Files& files_;
+  Clock& clock_;
+  const std::string dir_;
+  const Lifetimes lifetimes_;
+};
+
+}  // namespace mote::fleet::publish

@@ -1,0 +1,161 @@
+#include "mote/fleet/publish/repository.h"
+
+#include <gtest/gtest.h>
+
+#include "mote/fleet/base/error.h"
+#include "mote/fleet/store/testing/sim_files.h"
+#include "mote/fleet/tuf/client.h"
+
+namespace mote::fleet::publish {
+namespace {
+
+class FixedClock : public Clock {
+ public:
+  int64_t now() override { return time; }
+  int64_t monotonic_ms() override { return 0; }
+  int64_t time = 1'800'000'000;
+};
+
+// Serves a folder of the simulator.
+class FolderFetcher : public Fetcher {
+ public:
+  FolderFetcher(Files& files, std::string dir) : files_(files), dir_(std::move(dir)) {}
+  FetchReply get(const FetchRequest& request, const Sink& sink) override {
+    const std::string path = dir_ + request.url;
+    const auto size = files_.size(path);
+    if (!size) throw HttpError(path + ": 404", 404);
+    if (*size > request.max_bytes) throw Error(path + ": too long");
+    if (sink.begin) sink.begin({});
+    sink.data(files_.read(path, 0, *size));
+    return {};
+  }
+
+ private:
+  Files& files_;
+  const std::string dir_;
+};
+
+class RepositoryTest : public testing::Test {
+ protected:
+  RepositoryTest() {
+    for (const char* role : {"root", "targets", "snapshot", "timestamp", "rollout"})
+      keys[role] = {PrivateKey::generate(role == std::string("root") ? "ecdsa-sha2-nistp256" : "ed25519")};
+    keys["targets"].push_back(PrivateKey::generate("ed25519"));
+    repo.init(keys);
+    files.create("kws.mpkg");
+    files.write("kws.mpkg", 0, "a package");
+  }
+  void publish() { repo.publish(keys["snapshot"][0], keys["timestamp"][0]); }
+  void sign_all() {
+    for (const auto& [role, list] : keys) {
+      for (const PrivateKey& key : list) {
+        try {
+          repo.sign(key);
+        } catch (const Error&) {  // nothing to sign for this one
+        }
+      }
+    }
+  }
+  tuf::Client client() { return tuf::Client(files, fetcher, clock, "device", "/metadata"); }
+  void start_device() { tuf::Client::init(files, "device", *read_file(files, "repo/metadata/1.root.json", 1 << 20)); }
+
+  store::SimFiles files;
+  FixedClock clock;
+  FolderFetcher fetcher{files, "repo"};
+  Repository repo{files, clock, "repo"};
+  std::map<std::string, std::vector<PrivateKey>> keys;
+};
+
+TEST_F(RepositoryTest, WhatIsPublishedIsTrusted) {
+  repo.add("kws.mpkg", "kws/1.0.0.mpkg");
+  repo.set_ring({"stable", "kws/1.0.0.mpkg", 10, false});
+  sign_all();
+  publish();
+  start_device();
+  tuf::Client c = client();
+  c.refresh();
+  const auto package = c.find("kws/1.0.0.mpkg"), ring = c.find("rollout/stable.json");
+  ASSERT_TRUE(package && ring);
+  EXPECT_EQ(files.read(c.download(*package, "/targets", "got"), 0, 99), "a package");
+  EXPECT_NE(files.read(c.download(*ring, "/targets", "got"), 0, 999).find("\"halted\":false"), std::string::npos);
+  // Halting needs the online keys only.
+  repo.halt("stable");
+  EXPECT_EQ(repo.sign(keys["rollout"][0]), std::vector<std::string>{"rollout"});
+  publish();
+  tuf::Client later = client();
+  EXPECT_NE(files.read(later.download(*later.find("rollout/stable.json"), "/targets", "got"), 0, 999).find("\"halted\":true"),
+            std::string::npos);
+}
+
+TEST_F(RepositoryTest, NothingIsPublishedWithoutAllSignatures) {
+  repo.sign(keys["root"][0]);
+  repo.sign(keys["rollout"][0]);
+  repo.sign(keys["targets"][0]);
+  EXPECT_THROW(publish(), Error);  // the second key of targets is missing
+  EXPECT_EQ(files.size("repo/metadata/timestamp.json"), std::nullopt);
+  repo.sign(keys["targets"][1]);
+  publish();
+  EXPECT_THROW(repo.sign(keys["targets"][1]), Error);  // no draft is left
+  EXPECT_THROW(repo.publish(keys["timestamp"][0], keys["timestamp"][0]), Error);
+}
+
+TEST_F(RepositoryTest, TheOnlineRoleCannotSignPackages) {
+  EXPECT_THROW(repo.set_ring({"stable", "kws/none.mpkg", 10, false}), Error);
+  EXPECT_THROW(repo.add("kws.mpkg", "rollout/x"), Error);
+  EXPECT_THROW(repo.add("kws.mpkg", "../x"), Error);
+  EXPECT_THROW(repo.init(keys), Error);
+  EXPECT_THROW(repo.halt("stable"), Error);
+}
+
+// Power fails anywhere while publishing: clients see the old state or the new, and publishing again comes to its end.
+TEST_F(RepositoryTest, PublishingMayStopAnywhere) {
+  sign_all();
+  publish();
+  start_device();
+  repo.add("kws.mpkg", "kws/1.0.0.mpkg");
+  sign_all();
+  const store::SimFiles ready = files.after_cut(store::Loss::kNothing, 0);
+  for (uint64_t n = 0;; ++n) {
+    store::SimFiles disk = ready;
+    disk.cut_at(n);
+    Repository cut(disk, clock, "repo");
+    try {
+      cut.publish(keys["snapshot"][0], keys["timestamp"][0]);
+      break;
+    } catch (const store::PowerCut&) {}
+    for (const store::Loss loss : {store::Loss::kNothing, store::Loss::kUnsynced, store::Loss::kReordered}) {
+      files = disk.after_cut(loss, static_cast<uint32_t>(n));
+      tuf::Client before = client();
+      ASSERT_NO_THROW(before.refresh()) << n;
+      ASSERT_NO_THROW(publish()) << n;
+      tuf::Client after = client();
+      ASSERT_TRUE(after.find("kws/1.0.0.mpkg")) << n;
+    }
+  }
+}
+
+// Time: a clock that was set back does not revive what has expired; one that runs ahead does not spoil the future.
+TEST_F(RepositoryTest, TimeNeverGoesBack) {
+  sign_all();
+  publish();
+  start_device();
+  const int64_t published = clock.time;
+  client().refresh();
+  clock.time += 10 * 365 * 86400LL;  // ten years ahead: everything has expired
+  EXPECT_THROW(client().refresh(), Error);
+  clock.time = published + 2 * 86400;
+  EXPECT_NO_THROW(client().refresh());
+  clock.time = 0;  // 1970: believed to be two days after publishing at least
+  EXPECT_NO_THROW(client().refresh());
+  const std::string first_timestamp = *read_file(files, "repo/metadata/timestamp.json", 9999);
+  clock.time = published + 4 * 86400;
+  publish();
+  EXPECT_NO_THROW(client().refresh());
+  files.remove("device/timestamp.json");  // even who lost what was trusted
+  replace_file(files, "repo/metadata/timestamp.json", first_timestamp);
+  clock.time = published;  // is not told that it is still the first day
+  EXPECT_THROW(client().refresh(), Error);
+}
+
+}  // namespace
+}  // namespace mote::fleet::publish

@@ -1,0 +1,42 @@
+#pragma once
+
+// Two slot records on the medium: slot.0 and slot.1 of a folder. The valid one with the higher generation counts; a commit overwrites the
+// other, then syncs. Whatever a power cut does to that write, one whole record remains.
+
+#include <string>
+
+#include "mote/fleet/base/files.h"
+#include "mote/fleet/store/machine.h"
+
+namespace mote::fleet::store {
+
+class Slots {
+ public:
+  // Makes the folder and empty slots where there are none.
+  Slots(Files& files, std::string dir);
+
+  // The record as last read or committed.
+  const Record& record() const { return record_; }
+
+  // Commits step(record(), event) when that changes anything; says whether it did. When it throws, the medium may hold either record: the
+  // next commit writes the same slot again, so that the other one stays whole.
+  bool tell(const Event& event);
+
+  // Afterwards the medium holds record(), whatever became of an earlier sync: what only older records needed may go.
+  void affirm();
+
+ private:
+  std::string path(int slot) const { return dir_ + "/slot." + std::to_string(slot); }
+  void load();
+  void write(int slot, const Record& record);
+  void require_readable() const;
+
+  Files& files_;
+  const std::string dir_;
+  Record record_;
+  int newest_ = 1;           // slot of record_; the other is written next
+  bool unreadable_ = false;  // a slot could not be read: what it holds may be newer, so nothing is overwritten
+  bool affirmed_ = false;    // the newest record is known to be on the medium, not only in memory
+};
+
+}  // namespace mote::fleet::store
