@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "mote/compiler/target/target.h"
 #include "mote/tools/testing/cli.h"
 
 namespace mote::tools {
@@ -104,13 +105,28 @@ TEST_F(CompileCli, WrongUsage) {
   EXPECT_EQ(mote("compile").exit_code, 2);
   EXPECT_EQ(mote("compile " + kDigits).exit_code, 2);
   for (const char* option :
-       {"--shape image", "--shape image=1xbx3", "--dim n", "--dim n=4..2", "--dim n=x", "--ram 64k", "--strips --ram lots", "--bank fast",
-        "--bank fast=none", "--alignment 7", "--print-after nonsense", "--golden-examples -1"}) {
+       {"--shape image", "--shape image=1xbx3", "--dim n", "--dim n=4..2", "--dim n=x", "--ram 64k", "--strips --ram lots", "--strips some",
+        "--strips off --ram 64k", "--bank fast", "--bank fast=none", "--alignment 7", "--print-after nonsense", "--golden-examples -1"}) {
     const Ran r = mote("compile " + kDigits + " -o " + in("x.mote") + " " + option);
     EXPECT_EQ(r.exit_code, 2) << option << r.err;
     EXPECT_FALSE(r.err.empty()) << option;
   }
   EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(CompileCli, TheTargetIsToldAndKept) {
+  const std::string digits = "compile " + kDigits + " --json -o " + in("d.mote");
+  EXPECT_EQ(mote(digits).json()["target"], "generic");
+  EXPECT_EQ(mote(digits + " --target neon --strips off").json()["target"], "neon");
+  EXPECT_EQ(mote("inspect --json " + in("d.mote")).json()["evidence"]["options"], "--target neon --strips off");
+  EXPECT_EQ(mote("inspect --json " + in("d.mote")).json()["evidence"]["target"], "neon");
+  EXPECT_EQ(mote("validate " + kDigits + " " + in("d.mote") + " --reference mote").exit_code, 0);
+  const std::string mine = write("mine.toml", target::to_text(*target::named("avx2")));
+  EXPECT_EQ(mote(digits + " --target " + mine).json()["target"], "avx2, avx2");
+  EXPECT_FALSE(mote("inspect --json " + in("d.mote")).json()["evidence"].contains("options")) << "the file may not be there next time";
+  const Ran none = mote(digits + " --target nonsense");
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_TRUE(contains(none.err, "nonsense") && contains(none.err, "generic")) << none.err;
 }
 
 TEST_F(CompileCli, FilesThatCannotBe) {

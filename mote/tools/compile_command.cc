@@ -8,6 +8,7 @@
 #include "mote/tools/inspect.h"
 #include "mote/tools/model_file.h"
 #include "mote/tools/progress.h"
+#include "mote/tools/quantize_settings.h"
 #include "mote/tools/size_report.h"
 #include "mote/tools/text_table.h"
 #include "mote/tools/values.h"
@@ -19,6 +20,7 @@ struct CommandSettings {
   std::string model, output, weights, golden, labels, licence;
   std::vector<std::string> metadata;
   CompileSettings compile;
+  QuantizeSettings quantize;
   std::vector<std::string> print_after;
   int golden_examples = -1;  // -1: one, within the driver's bounds
   bool time_passes = false, size = false, list_passes = false, json = false;
@@ -76,6 +78,18 @@ size_t example_count(const ProgramView& view) {
   return count;
 }
 
+std::string target_of(const ProgramView& view) {
+  for (const Pair& p : view.table().evidence)
+    if (std::string(view.string(p.key)) == "target") return view.string(p.value);
+  return "";
+}
+
+size_t strip_count(const ProgramView& view) {
+  size_t count = 0;
+  for (const Instruction& n : view.table().instructions) count += static_cast<ControlOp>(n.op) == ControlOp::kStrip;
+  return count;
+}
+
 Json result_json(const CommandSettings& s, const driver::CompileResult& r, const ProgramView& view, double seconds) {
   const auto ios = [&](bool outputs) {
     Json all = Json::array();
@@ -98,6 +112,8 @@ Json result_json(const CommandSettings& s, const driver::CompileResult& r, const
             {"constant_bytes", c.constant_bytes},
             {"peak_bytes", r.peak_bytes},
             {"lower_bound_bytes", r.lower_bound_bytes},
+            {"target", target_of(view)},
+            {"strips", strip_count(view)},
             {"macs", c.macs},
             {"golden_examples", example_count(view)},
             {"compile_s", seconds},
@@ -117,7 +133,10 @@ void print_text(const CommandSettings& s, const driver::CompileResult& r, const 
   t.add({"file", bytes_text(view.file_bytes())});
   if (!s.weights.empty()) t.add({"weights", s.weights + ", " + bytes_text(r.external.size())});
   t.add({"constants", bytes_text(c.constant_bytes)});
-  t.add({"peak memory", bytes_text(r.peak_bytes) + " (lower bound " + bytes_text(r.lower_bound_bytes) + ")"});
+  const size_t strips = strip_count(view);
+  t.add({"peak memory", bytes_text(r.peak_bytes) + " (lower bound " + bytes_text(r.lower_bound_bytes) + ")" +
+                            (strips > 0 ? ", " + number(strips) + (strips > 1 ? " chains in strips" : " chain in strips") : "")});
+  t.add({"target", target_of(view)});
   t.add({"multiply-adds", number(c.macs)});
   t.add({"golden examples", number(example_count(view))});
   char time[32];
@@ -164,7 +183,10 @@ int compile(const CommandSettings& s) {
   options.progress = [&](const std::string& stage, double fraction) { progress.show(stage, fraction); };
   driver::CompileResult result;
   ir::Problems problems;
-  const bool done = driver::compile(source, options, &result, &problems);
+  QuantizeResult quantized;
+  const bool done = s.quantize.wanted()
+                        ? compile_quantized(s.quantize, source, options, &progress, &result, &quantized, &problems)
+                        : driver::compile(source, options, &result, &problems);
   progress.clear();
   std::fprintf(stderr, "%s", result.log.c_str());
   if (!done) return report_problems(s, problems);
@@ -174,6 +196,7 @@ int compile(const CommandSettings& s) {
   const ProgramView view(s.output);
   if (s.json) print_json(result_json(s, result, view, seconds));
   else print_text(s, result, view, seconds);
+  if (s.quantize.wanted() && !s.json) std::printf("%s", quantize_text(quantized).c_str());
   return kSuccess;
 }
 
@@ -185,6 +208,7 @@ void add_compile(CLI::App& app, Context& context) {
   c->add_option("MODEL", s->model, "model (.onnx, .tflite)");
   c->add_option("--output,-o", s->output, "program to write (.mote)");
   add_compile_options(c, &s->compile);
+  add_quantize_options(c, &s->quantize);
   c->add_option("--external-weights", s->weights, "write the constants to this file instead, for several programs to share");
   c->add_option("--golden", s->golden, "folder of examples to carry: one .npy each, or a folder each with NAME.npy per input and output");
   c->add_option("--golden-examples", s->golden_examples,

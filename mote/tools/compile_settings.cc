@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 
 #include "mote/platform/cpu.h"
 #include "mote/tools/failure.h"
+#include "mote/tools/target_file.h"
 
 namespace mote::tools {
 namespace {
@@ -107,8 +109,14 @@ void add_compile_options(CLI::App* c, CompileSettings* s) {
   c->add_flag("--no-optimize", s->no_optimize, "only what is needed to run at all");
   c->add_flag("--exact", s->exact, "nothing that changes rounding");
   c->add_option("--max-trips", s->max_trips, "bound for loops whose number of trips the model does not bound")->check(CLI::PositiveNumber);
-  c->add_flag("--strips", s->strips, "run chains of layers in strips, so that large tensors between them never exist whole");
-  c->add_option("--ram", s->ram, "with --strips: bytes of memory to aim at, such as 64k");
+  c->add_option("--target", s->target, "machine to compile for: a description that 'mote measure' wrote, or " + target::names());
+  c->add_option("--strips", s->strips,
+                "run chains of layers in strips, so that large tensors between them never exist whole: auto (default: where the target "
+                "takes no longer), off, min-memory (alone: min-memory)")
+      ->expected(0, 1)
+      ->default_str("min-memory")
+      ->check(CLI::IsMember({"auto", "off", "min-memory"}));
+  c->add_option("--ram", s->ram, "with --strips min-memory: bytes of memory to aim at, such as 64k");
   c->add_option("--bank", s->banks, "a memory bank, NAME=SIZE, the fastest first; once for each")->allow_extra_args(false);
   c->add_flag("--io-in-arena", s->io_in_arena,
               "inputs and outputs lie in the planned memory too and share it: fill and fetch them in place; a run may overwrite inputs");
@@ -130,7 +138,8 @@ std::string words_of(const CompileSettings& s) {
   if (s.no_optimize) word("--no-optimize");
   if (s.exact) word("--exact");
   if (s.max_trips > 0) option("--max-trips", std::to_string(s.max_trips));
-  if (s.strips) word("--strips");
+  if (target::named(s.target) != nullptr) option("--target", s.target);  // files may be elsewhere; what they decide changes no result
+  if (s.strips != "auto") option("--strips", s.strips);
   if (!s.ram.empty()) option("--ram", s.ram);
   for (const std::string& v : s.banks) option("--bank", v);
   if (s.io_in_arena) word("--io-in-arena");
@@ -168,11 +177,19 @@ driver::CompileOptions options_of(const CompileSettings& s) {
   o.passes.fuse = !s.no_fuse && !s.no_optimize;
   o.passes.optimize = !s.no_optimize;
   o.passes.exact = s.exact;
-  o.plan.strips = s.strips;
-  o.passes.winograd = !s.strips;  // strips need operators that work row by row
+  if (!s.target.empty()) {
+    const target::Target* named = target::named(s.target);
+    if (named == nullptr && !std::filesystem::exists(s.target))
+      throw Failure("--target: expected a description that 'mote measure' wrote, or " + target::names() + "; found '" + s.target + "'");
+    o.target = named != nullptr ? *named : load_target(s.target);
+    o.target_name = named != nullptr ? s.target : o.target.cpu + ", " + o.target.kernels;
+  }
+  const bool small = s.strips == "min-memory";
+  o.plan.strips = small ? schedule::Strips::kMinMemory : s.strips == "auto" ? schedule::Strips::kAuto : schedule::Strips::kOff;
+  if (small) o.passes.winograd = false;  // strips need operators that work row by row
   o.plan.io_in_arena = s.io_in_arena;
   if (!s.ram.empty()) {
-    if (!s.strips) throw usage("--ram needs --strips");
+    if (!small) throw usage("--ram needs --strips min-memory");
     o.plan.strip_ram = parse_bytes("--ram", s.ram);
   }
   for (const std::string& text : s.banks) {

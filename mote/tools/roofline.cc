@@ -23,37 +23,16 @@ const char* Bound::limit() const {
 }
 
 Roofline::Roofline(const target::Target& target, uint32_t threads, uint64_t footprint_bytes)
-    : target_(target), rates_(target::rates_of(target, threads)), footprint_parts_(parts_of(footprint_bytes)) {}
-
-Roofline::Parts Roofline::parts_of(uint64_t bytes) const {
-  Parts parts{};
-  if (bytes == 0) return parts;
-  uint64_t held = 0;
-  for (size_t i = 0; i < target::kLevelCount; ++i) {
-    const uint64_t room = std::min(bytes, target::capacity_bytes(target_, static_cast<target::Level>(i), rates_.threads));
-    parts[i] = static_cast<double>(std::max(room, held) - held) / static_cast<double>(bytes);
-    held = std::max(room, held);
-  }
-  return parts;
-}
-
-// The nearest one that was measured: itself, else one further away, else one before it.
-const target::Bandwidth& Roofline::bandwidth(size_t level) const {
-  for (size_t i = level; i < target::kLevelCount; ++i)
-    if (rates_.bandwidth[i].read > 0) return rates_.bandwidth[i];
-  for (size_t i = level; i > 0; --i)
-    if (rates_.bandwidth[i - 1].read > 0) return rates_.bandwidth[i - 1];
-  return rates_.bandwidth[level];
-}
+    : target_(target), rates_(target::rates_of(target, threads)), footprint_parts_(target::spread(target, footprint_bytes, threads)) {}
 
 Bound Roofline::of(const emit::Cost& cost, uint64_t calls) const {
   Bound b;
   b.compute_us = us(2 * static_cast<double>(cost.products), cost.integer ? rates_.int8_gops : rates_.f32_gflops);
-  const Parts own = parts_of(cost.bytes() / std::max<uint64_t>(1, calls));
+  const Parts own = target::spread(target_, cost.bytes() / std::max<uint64_t>(1, calls), rates_.threads);
   double most = 0;
   for (size_t i = 0; i < target::kLevelCount; ++i) {
-    const double level_us = own[i] * moving_us(cost.read_bytes, cost.written_bytes, bandwidth(i)) +
-                            footprint_parts_[i] * us(static_cast<double>(cost.constant_bytes), bandwidth(i).read);
+    const double level_us = own[i] * moving_us(cost.read_bytes, cost.written_bytes, target::bandwidth_of(rates_, i)) +
+                            footprint_parts_[i] * us(static_cast<double>(cost.constant_bytes), target::bandwidth_of(rates_, i).read);
     b.memory_us += level_us;
     if (level_us > most) b.level = static_cast<target::Level>(i);
     most = std::max(most, level_us);

@@ -29,10 +29,7 @@ class Roofline {
   const target::Rates& rates() const { return rates_; }
 
  private:
-  using Parts = std::array<double, target::kLevelCount>;
-  // How much of so many bytes each level holds.
-  Parts parts_of(uint64_t bytes) const;
-  const target::Bandwidth& bandwidth(size_t level) const;
+  using Parts = std::array<double, target::kLevelCount>;  // how much of some bytes each level holds
 
   target::Target target_;
   target::Rates rates_;

@@ -122,6 +122,7 @@ class Pipeline {
                  {"source.sha256", sha256_hex({source_.bytes.data, source_.bytes.size})},
                  {"source.format", out_.frontend}};
     if (!options_.options_text.empty()) all.emplace_back("options", options_.options_text);
+    all.emplace_back("target", options_.target_name);
     all.insert(all.end(), options_.evidence.begin(), options_.evidence.end());
     add_missing(graph.evidence, &all);
     graph.evidence = std::move(all);
@@ -133,6 +134,7 @@ class Pipeline {
   bool optimize(ir::Graph& graph) {
     stage("passes", 0.1);
     passes::PassOptions p = options_.passes;
+    p.target = &options_.target;
     p.log = [this](const std::string& text) { log(text); };
     std::string error;
     if (!passes::run_passes(graph, p, &error))
@@ -146,7 +148,9 @@ class Pipeline {
     stage("plan", 0.3);
     schedule::Plan p;
     std::string error;
-    if (!schedule::make_plan(graph, options_.plan, &p, &error)) return fail("plan", error);
+    schedule::PlanOptions how = options_.plan;
+    how.target = &options_.target;
+    if (!schedule::make_plan(graph, how, &p, &error)) return fail("plan", error);
     if (prints("plan")) log("-- after plan\n" + schedule::print(p, false));
     out_.peak_bytes = p.peak();
     out_.lower_bound_bytes = p.lower_bound;

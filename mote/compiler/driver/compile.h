@@ -20,6 +20,8 @@ struct CompileOptions {
   frontends::ImportOptions import;
   passes::PassOptions passes;
   schedule::PlanOptions plan;
+  target::Target target = *target::named("generic");  // what decides between ways to compute the same; in place of those in passes and plan
+  std::string target_name = "generic";                // for the evidence
   emit::WriteOptions write;
   bool external_weights = false;
   GoldenOptions golden;

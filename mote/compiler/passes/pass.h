@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mote/compiler/ir/graph.h"
+#include "mote/compiler/target/target.h"
 
 namespace mote::passes {
 
@@ -17,10 +18,13 @@ struct PassOptions {
   bool exact = false;                 // --exact: nothing that changes rounding (batch-norm folding, reassociation)
   bool pack = true;                   // constants into panels
   bool winograd = true;               // 3x3 convolutions by Winograd where that is faster; never with --exact
+  const target::Target* target = nullptr;  // decides what is faster; null: the generic one
   std::set<std::string> print_after;  // pass names, or "all"
   bool time_passes = false;
   bool verify = true;                           // verify_graph after each pass
   std::function<void(const std::string&)> log;  // receives what is printed
+  // Called once, between fusing and the quantized forms: where the quantizer (compiler/quant) works. False with *error stops.
+  std::function<bool(ir::Graph& graph, std::string* error)> quantize;
   int64_t* fold_budget = nullptr;               // elements that folding may still compute; run_passes sets it
 };
 

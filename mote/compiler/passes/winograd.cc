@@ -15,18 +15,23 @@ namespace {
 
 using namespace ops::winograd;
 
-// Estimates in products: those of the sums, those of the transforms, and what reading weights from memory costs (a byte takes about as
-// long as six products).
-bool is_faster(double tiles, double rows, double channels, double outputs) {
+// Products in the time that a byte of the weights takes to come from memory.
+double products_per_byte(const target::Target& t) {
+  const double read = target::bandwidth_of(t.one, target::kMemory).read;
+  return read > 0 ? t.one.f32_gflops / 2 / read : 0;
+}
+
+// Estimates in products: those of the sums, those of the transforms, and what reading weights costs.
+bool is_faster(double tiles, double rows, double channels, double outputs, double per_byte) {
   const double weights = channels * outputs,
                block = block_tiles(static_cast<int32_t>(channels), static_cast<int32_t>(outputs), static_cast<int64_t>(tiles));
   const double blocks = std::ceil(tiles / block);
-  const double direct = rows * 9 * weights + 9 * 4 * 6 * weights;
-  const double transformed = tiles * kPoints * (1.15 * weights + 10 * (channels + outputs)) + blocks * kPoints * 4 * 6 * weights;
+  const double direct = rows * 9 * weights + 9 * 4 * per_byte * weights;
+  const double transformed = tiles * kPoints * (1.15 * weights + 10 * (channels + outputs)) + blocks * kPoints * 4 * per_byte * weights;
   return transformed < 0.8 * direct;
 }
 
-bool fits(const Node& n) {
+bool fits(const Node& n, double per_byte) {
   if (!n.is(OpId::conv) || n.input(kScales) != nullptr) return false;
   const auto a = n.attributes<ops::conv::Attrs>();
   const Value *x = n.inputs[0], *w = n.inputs[kWeights], *y = n.outputs[0];
@@ -37,7 +42,7 @@ bool fits(const Node& n) {
   const int32_t channels = w->type.dims[3], outputs = w->type.dims[0];
   if (a.groups != 1 || outputs % 16 != 0 || channels < 16 || y->type.dynamic != 0) return false;
   const double images = y->type.dims[0], h = y->type.dims[1], wide = y->type.dims[2];
-  return is_faster(images * std::ceil(h / kOut) * std::ceil(wide / kOut), images * h * wide, channels, outputs);
+  return is_faster(images * std::ceil(h / kOut) * std::ceil(wide / kOut), images * h * wide, channels, outputs, per_byte);
 }
 
 // (O, 3, 3, C) to (36 * O, C).
@@ -62,8 +67,8 @@ ir::Bytes transformed(const Value& w) {
   return ir::Bytes::own(std::move(bytes));
 }
 
-bool rewrite(Graph& graph, Node& n) {
-  if (!fits(n)) return false;
+bool rewrite(Graph& graph, Node& n, double per_byte) {
+  if (!fits(n, per_byte)) return false;
   const auto a = n.attributes<ops::conv::Attrs>();
   const Value& w = *n.inputs[kWeights];
   ops::conv_winograd::Attrs to;
@@ -82,7 +87,8 @@ bool rewrite(Graph& graph, Node& n) {
 
 bool winograd(Graph& graph, const PassOptions& options) {
   if (options.exact || !options.winograd || !options.pack) return false;
-  return each_node(graph, [&](Node& n) { return rewrite(graph, n); });
+  const double per_byte = products_per_byte(options.target != nullptr ? *options.target : *target::named("generic"));
+  return each_node(graph, [&](Node& n) { return rewrite(graph, n, per_byte); });
 }
 
 }  // namespace mote::passes

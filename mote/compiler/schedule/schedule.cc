@@ -55,7 +55,7 @@ bool build(const ir::Graph& graph, const PlanOptions& options, const OpRegistry&
   return true;
 }
 
-// Strips that make the plan's peak smaller, one after the other, as long as they do.
+// Strips that make the plan's peak smaller, one after the other, as long as they do (and, with a cost model, take no longer).
 bool with_strips(const Fresh& fresh, const PlanOptions& options, const OpRegistry& ops, const ShareOptions& share, Plan* best,
                  std::string* error) {
   const auto finish = [&](Plan& plan, std::vector<uint32_t>* origins) {
@@ -63,7 +63,9 @@ bool with_strips(const Fresh& fresh, const PlanOptions& options, const OpRegistr
     drop_unused(plan);
     return place_buffers(plan, options.alignment, emit::Effort::kQuick, error);
   };
-  StripSearch search(fresh.plan, ops, finish);
+  const target::Target& target = options.target != nullptr ? *options.target : *target::named("generic");
+  constexpr double kNoLonger = 1.003, kAnyTime = 1e30;  // less than three in a thousand cannot be measured
+  StripSearch search(fresh.plan, ops, finish, target, options.strips == Strips::kAuto ? kNoLonger : kAnyTime);
   return search.run(options.strip_ram, best);
 }
 
@@ -125,7 +127,7 @@ bool make_plan(const ir::Graph& graph, const PlanOptions& options, Plan* out, st
     if (better) best = std::move(plan), share = attempts[i].share;
     if (best.steps.size() > kManySteps) break;
   }
-  if (options.strips && !with_strips(fresh, options, ops, share, &best, error)) return false;
+  if (options.strips != Strips::kOff && !with_strips(fresh, options, ops, share, &best, error)) return false;
   if (!place_buffers(best, options.alignment, emit::Effort::kThorough, error)) return false;
   if (options.place && !place_by(best, options, error)) return false;
   if (!verify_plan(best, ops, error)) return false;

@@ -8,17 +8,22 @@
 #include "mote/compiler/emit/memory.h"
 #include "mote/compiler/ir/graph.h"
 #include "mote/compiler/schedule/plan.h"
+#include "mote/compiler/target/target.h"
 #include "mote/runtime/op_registry.h"
 
 namespace mote::schedule {
 
+// Depth-first tiles: none; where the target's cost model says that they take no longer; or whatever makes the arena smallest.
+enum class Strips : uint8_t { kOff, kAuto, kMinMemory };
+
 struct PlanOptions {
   bool reorder = true;  // look for an order with a smaller peak
   bool in_place = true;
-  bool views = true;         // concat, split, slice, reshape, pad without copies
-  bool strips = false;       // depth-first tiles
-  uint64_t strip_ram = 0;    // with strips: bytes of the arena to aim at; 0: as small as it gets
-  uint32_t alignment = 64;   // of tensors that are large enough to care
+  bool views = true;  // concat, split, slice, reshape, pad without copies
+  Strips strips = Strips::kOff;
+  uint64_t strip_ram = 0;                  // with kMinMemory: bytes of the arena to aim at; 0: as small as it gets
+  const target::Target* target = nullptr;  // with kAuto; null: the generic one
+  uint32_t alignment = 64;                 // of tensors that are large enough to care
   bool io_in_arena = false;  // inputs and outputs lie in the arena too, and share it: the caller fills and fetches them in place
   std::vector<Bank> banks;   // fast ones first; tensors that do not fit go to the next. Empty: one without a limit
   // The user's own memory planner: sets the offsets of a bank's blocks, of which states live all the time. They are verified.

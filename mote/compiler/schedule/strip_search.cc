@@ -9,6 +9,10 @@ namespace {
 
 constexpr uint32_t kReach = 12;  // steps before and behind the peak that a strip may take in
 constexpr int kRounds = 12;
+constexpr int32_t kRows[] = {32, 16, 8, 4, 2, 1};  // of a trip
+
+// Sizes that differ by less are worth the same.
+uint64_t alike(uint64_t bytes) { return bytes + bytes / 20; }
 
 // Bytes alive at each step.
 std::vector<int64_t> live_bytes(const Plan& plan) {
@@ -24,7 +28,28 @@ std::vector<int64_t> live_bytes(const Plan& plan) {
   return live;
 }
 
+// The most bytes alive at steps that were [low, high].
+int64_t live_at(const Plan& plan, const std::vector<uint32_t>& origins, uint32_t low, uint32_t high) {
+  const std::vector<int64_t> live = live_bytes(plan);
+  int64_t most = 0;
+  for (size_t i = 0; i < live.size(); ++i)
+    if (low <= origins[i] && origins[i] <= high) most = std::max(most, live[i]);
+  return most;
+}
+
 }  // namespace
+
+StripSearch::StripSearch(const Plan& fresh, const OpRegistry& ops, Finish finish, const target::Target& target, double most_slowness)
+    : fresh_(fresh), ops_(ops), finish_(std::move(finish)), target_(target), most_slowness_(most_slowness) {
+  for (const uint32_t threads : std::set<uint32_t>{1, std::min(2u, target.all.threads), target.all.threads})
+    whole_ns_.emplace_back(threads, PlanCost(target, threads).run_ns(fresh));
+}
+
+double StripSearch::slowness(const Plan& plan) const {
+  double worst = 0;
+  for (const auto& [threads, ns] : whole_ns_) worst = std::max(worst, PlanCost(target_, threads).run_ns(plan) / ns);
+  return worst;
+}
 
 bool StripSearch::finished(const std::vector<Segment>& segments, Tried* out) const {
   out->segments = segments;
@@ -49,47 +74,50 @@ std::vector<Segment> StripSearch::with(const std::vector<Segment>& segments, Seg
   return out;
 }
 
-// The most bytes alive at steps that were [low, high].
-int64_t StripSearch::live_at(const Tried& t, uint32_t low, uint32_t high) {
-  const std::vector<int64_t> live = live_bytes(t.plan);
-  int64_t most = 0;
-  for (size_t i = 0; i < live.size(); ++i)
-    if (low <= t.origins[i] && t.origins[i] <= high) most = std::max(most, live[i]);
-  return most;
-}
-
-bool StripSearch::improve(uint64_t goal, Tried* now) const {
-  const std::vector<int64_t> live = live_bytes(now->plan);
-  if (live.empty()) return false;
-  const uint32_t at = now->origins[static_cast<size_t>(std::max_element(live.begin(), live.end()) - live.begin())];
-  if (!works_by_rows(fresh_, ops_, fresh_.steps[at])) return false;
+// Strips around the step where the most is alive that make it less.
+std::vector<StripSearch::Candidate> StripSearch::candidates(const Tried& now) const {
+  std::vector<Candidate> found;
+  const std::vector<int64_t> live = live_bytes(now.plan);
+  if (live.empty()) return found;
+  const uint32_t at = now.origins[static_cast<size_t>(std::max_element(live.begin(), live.end()) - live.begin())];
+  if (!works_by_rows(fresh_, ops_, fresh_.steps[at])) return found;
   uint32_t low = at, high = at;
   while (low > 0 && at - low < kReach && works_by_rows(fresh_, ops_, fresh_.steps[low - 1])) --low;
   while (high + 1 < fresh_.steps.size() && high - at < kReach && works_by_rows(fresh_, ops_, fresh_.steps[high + 1])) ++high;
-  Tried best;
-  // There may be several peaks: what counts beside the highest is this one.
-  auto score = std::make_pair(now->plan.peak(), live_at(*now, low, high));
-  bool found = false;
-  std::vector<std::vector<Segment>> seen;
+  const auto score = std::make_pair(now.plan.peak(), live_at(now.plan, now.origins, low, high));
+  std::vector<std::vector<Segment>> seen = {now.segments};
   for (uint32_t first = low; first <= at; ++first) {
     for (uint32_t last = std::max(at, first + 1); last <= high; ++last) {
-      for (const int32_t rows : {8, 4, 2, 1}) {
-        const std::vector<Segment> segments = with(now->segments, {first, last, rows});
-        if (segments == now->segments || std::find(seen.begin(), seen.end(), segments) != seen.end()) continue;
+      for (const int32_t rows : kRows) {
+        const std::vector<Segment> segments = with(now.segments, {first, last, rows});
+        if (std::find(seen.begin(), seen.end(), segments) != seen.end()) continue;
         seen.push_back(segments);
+        Plan plan = fresh_;
+        if (!make_strips(plan, ops_, segments, nullptr)) continue;
+        const double slow = slowness(plan);
+        if (slow > most_slowness_) continue;
         Tried tried;
         if (!finished(segments, &tried)) continue;
-        const auto reached = std::make_pair(tried.plan.peak(), live_at(tried, low, high));
-        if (!(reached < score)) continue;
-        score = reached;
-        best = std::move(tried);
-        found = true;
-        if (goal > 0 && score.first <= goal) break;
+        const auto reached = std::make_pair(tried.plan.peak(), live_at(tried.plan, tried.origins, low, high));
+        if (reached < score) found.push_back({segments, reached.first, reached.second, slow});
       }
     }
   }
-  if (found) *now = std::move(best);
   return found;
+}
+
+bool StripSearch::improve(uint64_t goal, Tried* now) const {
+  const std::vector<Candidate> all = candidates(*now);
+  if (all.empty()) return false;
+  const auto smaller = [](const Candidate& a, const Candidate& b) {
+    return std::make_pair(a.peak, a.live) < std::make_pair(b.peak, b.live);
+  };
+  const Candidate* best = &*std::min_element(all.begin(), all.end(), smaller);
+  const uint64_t peak = std::max(goal, alike(best->peak));
+  const int64_t live = static_cast<int64_t>(alike(static_cast<uint64_t>(best->live)));
+  for (const Candidate& c : all)
+    if (c.peak <= peak && (c.peak < now->plan.peak() || c.live <= live) && c.slowness < best->slowness) best = &c;
+  return finished(best->segments, now);
 }
 
 bool StripSearch::run(uint64_t goal, Plan* best) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "mote/compiler/schedule/plan_cost.h"
 #include "mote/compiler/schedule/strips.h"
 
 namespace mote::schedule {
@@ -13,11 +14,13 @@ class StripSearch {
   // Shares and places the memory of a plan; gives for each of its steps the number before. False when it does not fit.
   using Finish = std::function<bool(Plan&, std::vector<uint32_t>* origins)>;
 
-  // `fresh`: steps without strips. It and `ops` are borrowed.
-  StripSearch(const Plan& fresh, const OpRegistry& ops, Finish finish) : fresh_(fresh), ops_(ops), finish_(std::move(finish)) {}
+  // `fresh`: steps without strips. `most_slowness`: what a plan with strips may take on the target, on one thread or on many, relative to
+  // the one without. Plan, registry and target are borrowed.
+  StripSearch(const Plan& fresh, const OpRegistry& ops, Finish finish, const target::Target& target, double most_slowness);
 
   // Adds strips around the steps where the peak is, as long as it becomes smaller, until it is at most `goal` bytes (0: as small as it
-  // gets). *best holds the finished plan without strips at first. False when finishing fails.
+  // gets). Of plans that need about the same memory, or reach the goal, the fastest is taken. *best holds the finished plan without strips
+  // at first. False when finishing fails.
   bool run(uint64_t goal, Plan* best);
 
  private:
@@ -26,14 +29,24 @@ class StripSearch {
     Plan plan;
     std::vector<uint32_t> origins;
   };
+  struct Candidate {
+    std::vector<Segment> segments;
+    uint64_t peak;
+    int64_t live;     // at the steps in question: there may be several peaks, and what counts beside the highest is this one
+    double slowness;  // relative to the plan without strips, of the worst number of threads
+  };
   bool finished(const std::vector<Segment>& segments, Tried* out) const;
+  double slowness(const Plan& plan) const;
   std::vector<Segment> with(const std::vector<Segment>& segments, Segment more) const;
-  static int64_t live_at(const Tried& t, uint32_t low, uint32_t high);
+  std::vector<Candidate> candidates(const Tried& now) const;
   bool improve(uint64_t goal, Tried* now) const;
 
   const Plan& fresh_;
   const OpRegistry& ops_;
   const Finish finish_;
+  const target::Target& target_;
+  const double most_slowness_;
+  std::vector<std::pair<uint32_t, double>> whole_ns_;  // by threads: the plan without strips
 };
 
 }  // namespace mote::schedule

@@ -166,6 +166,25 @@ Level level_of(const Target& t, uint64_t bytes, uint32_t threads) {
   return static_cast<Level>(level);
 }
 
+std::array<double, kLevelCount> spread(const Target& t, uint64_t bytes, uint32_t threads) {
+  std::array<double, kLevelCount> parts{};
+  uint64_t held = 0;
+  for (size_t i = 0; i < kLevelCount && bytes > 0; ++i) {
+    const uint64_t room = std::max(held, std::min(bytes, capacity_bytes(t, static_cast<Level>(i), threads)));
+    parts[i] = static_cast<double>(room - held) / static_cast<double>(bytes);
+    held = room;
+  }
+  return parts;
+}
+
+const Bandwidth& bandwidth_of(const Rates& rates, size_t level) {
+  for (size_t i = level; i < kLevelCount; ++i)
+    if (rates.bandwidth[i].read > 0) return rates.bandwidth[i];
+  for (size_t i = level; i > 0; --i)
+    if (rates.bandwidth[i - 1].read > 0) return rates.bandwidth[i - 1];
+  return rates.bandwidth[level];
+}
+
 std::string to_text(const Target& target) {
   std::string text = "# A machine as mote sees it, written by `mote measure`.\nformat = " + std::to_string(kFormat) + "\n";
   visit(target, [&](const std::string& name, const auto& visit_keys) {

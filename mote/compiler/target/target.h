@@ -31,7 +31,7 @@ struct Target {
   std::string kernels;  // the instruction set that was measured
   uint32_t cores = 0;
   std::array<uint64_t, kMemory> cache_bytes{};  // L1 data, L2, L3
-  std::string cache_source;                     // "system", "measured" or "unknown"
+  std::string cache_source;                     // "system", "measured", "named" or "unknown"
   Rates one, all;                               // one thread, and Rates::threads of them
   double call_ns = 0;                           // an operator with next to nothing to do
   double handoff_awake_us = 0;                  // until every thread of a pool has work, while they wait for it
@@ -45,6 +45,15 @@ Rates rates_of(const Target& target, uint32_t threads);
 uint64_t capacity_bytes(const Target& target, Level level, uint32_t threads);
 // The nearest level that holds so many bytes.
 Level level_of(const Target& target, uint64_t bytes, uint32_t threads);
+
+// How bytes that are used over and over spread over the levels, the nearest filled first: parts of 1, all 0 for no bytes.
+std::array<double, kLevelCount> spread(const Target& target, uint64_t bytes, uint32_t threads);
+// Of a level, or of the nearest one that was measured: further away, else before it.
+const Bandwidth& bandwidth_of(const Rates& rates, size_t level);
+
+// Descriptions that come with Mote: "generic" is what programs are compiled for unless a target is given. Null for other names.
+const Target* named(const std::string& name);
+std::string names();  // "generic, ...", for messages
 
 // Deterministic; from_text() reads it. False with *error: "line 3: ...".
 std::string to_text(const Target& target);

@@ -148,5 +148,34 @@ TEST(Target, LevelsByBytes) {
   EXPECT_EQ(level_of(t, 1048577, 1), kL3);
 }
 
+TEST(Target, NamedOnesAreWholeDescriptions) {
+  ASSERT_NE(named("generic"), nullptr);
+  EXPECT_EQ(named("nonsense"), nullptr);
+  EXPECT_EQ(named(""), nullptr);
+  for (const char* name : {"generic", "avx2", "avx512", "neon"}) {
+    const Target* t = named(name);
+    ASSERT_NE(t, nullptr) << name;
+    EXPECT_NE(names().find(name), std::string::npos);
+    Target read;
+    std::string error;
+    ASSERT_TRUE(from_text(to_text(*t), &read, &error)) << name << ": " << error;
+    EXPECT_EQ(read.all.threads, t->cores);
+    for (size_t i = 0; i < kLevelCount; ++i) EXPECT_GE(t->all.bandwidth[i].read, t->one.bandwidth[i].read) << name;
+  }
+}
+
+TEST(Target, BytesSpreadOverTheLevels) {
+  Target t = sample();  // 32 KiB, 1 MiB, no third level
+  EXPECT_EQ(spread(t, 0, 1)[kL1], 0);
+  EXPECT_EQ(spread(t, 16384, 1)[kL1], 1);
+  EXPECT_EQ(spread(t, 65536, 1)[kL1], 0.5);
+  EXPECT_EQ(spread(t, 65536, 1)[kL2], 0.5);
+  EXPECT_EQ(spread(t, 65536, 2)[kL1], 1) << "each thread has its own";
+  const auto large = spread(t, 4 << 20, 1);
+  EXPECT_EQ(large[kL3], 0);
+  EXPECT_EQ(large[kMemory], 0.75);
+  EXPECT_EQ(bandwidth_of(t.one, kL2).read, 10) << "not measured: the next one further away";
+}
+
 }  // namespace
 }  // namespace mote::target
