@@ -4,6 +4,11 @@
 #include "mote/kernels/probe/probe.h"
 #include "mote/ops/op_id.h"
 
+// The operators it serves.
+#if !defined(MOTE_LAYER_LIST)
+#define MOTE_LAYER_LIST "mote/kernels/int8/kernels.def"
+#endif
+
 namespace mote::kernels {
 
 namespace MOTE_ISA_BASE {
@@ -22,7 +27,7 @@ Probes probes() noexcept {
 }
 
 #define MOTE_KERNEL(op) KernelFn select_##op(const OpContext&) noexcept;
-#include "mote/kernels/int8/kernels.def"
+#include MOTE_LAYER_LIST
 #undef MOTE_KERNEL
 
 static KernelFn select_own(uint16_t op, const OpContext& c) noexcept {
@@ -30,7 +35,7 @@ static KernelFn select_own(uint16_t op, const OpContext& c) noexcept {
 #define MOTE_KERNEL(name) \
   case OpId::name:        \
     return select_##name(c);
-#include "mote/kernels/int8/kernels.def"
+#include MOTE_LAYER_LIST
 #undef MOTE_KERNEL
     default: return nullptr;
   }

@@ -1,6 +1,7 @@
 #include <cpuid.h>
 
 #include "mote/platform/cpu.h"
+#include "mote/platform/cpu_tiles.h"
 
 namespace mote {
 namespace {
@@ -35,7 +36,7 @@ uint32_t cpu_features() noexcept {
   if (avx512) features |= kCpuAvx512;
   if (avx512 && bit(seven.c, 11)) features |= kCpuAvx512Vnni;
   if (avx2 && bit(seven_one.a, 4)) features |= kCpuAvxVnni;
-  if (tiles && bit(seven.d, 24) && bit(seven.d, 25) && bit(seven.d, 22)) features |= kCpuAmx;
+  if (tiles && bit(seven.d, 24) && bit(seven.d, 25) && bit(seven.d, 22) && bit(seven.c, 1) && may_use_tiles()) features |= kCpuAmx;
   return features;
 }
 

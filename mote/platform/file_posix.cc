@@ -44,6 +44,23 @@ Status File::read_at(uint64_t offset, ByteSpan to) const noexcept {
   return Status::kOk;
 }
 
+namespace {
+
+// Enters pages that the system's cache holds into the page table, which takes half of what as many faults would take in the first run.
+// What is not cached comes when it is read. A page speaks for its neighbours: files are read, and dropped, in large pieces.
+void enter_cached_pages([[maybe_unused]] uint8_t* data, [[maybe_unused]] size_t size) noexcept {
+#if defined(MADV_POPULATE_READ)
+  constexpr size_t kPiece = 2u << 20, kMost = 6u << 20;  // loading stays under a millisecond
+  for (size_t at = 0; at < size && at < kMost; at += kPiece) {
+    unsigned char resident = 0;
+    if (mincore(data + at, 1, &resident) != 0) return;
+    if ((resident & 1) != 0) (void)madvise(data + at, size - at < kPiece ? size - at : kPiece, MADV_POPULATE_READ);
+  }
+#endif
+}
+
+}  // namespace
+
 Status MappedFile::open(const char* path, MappedFile* out) noexcept {
   File file;
   MOTE_TRY(File::open(path, &file));
@@ -53,6 +70,7 @@ Status MappedFile::open(const char* path, MappedFile* out) noexcept {
     const size_t size = static_cast<size_t>(file.size());
     void* p = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, static_cast<int>(file.handle_), 0);
     if (p == MAP_FAILED) return {Status::kIo, Why::kFileMap};
+    enter_cached_pages(static_cast<uint8_t*>(p), size);
     mapped.bytes_ = {static_cast<const uint8_t*>(p), size};
   }
   *out = static_cast<MappedFile&&>(mapped);

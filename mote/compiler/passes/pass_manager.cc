@@ -55,6 +55,7 @@ class Manager {
     for (size_t i = 0; good && i < kPassCount;) {
       size_t end = i;
       while (end < kPassCount && std::string(kPasses[end].group) == kPasses[i].group) ++end;
+      if (options_.quantize && std::string(kPasses[i].group) == "quantized" && !quantize(error)) return false;
       good = group(i, end, error);
       i = end;
     }
@@ -85,6 +86,12 @@ class Manager {
       if (!changed || end - begin == 1) break;
     }
     return true;
+  }
+
+  bool quantize(std::string* error) {
+    if (!options_.quantize(graph_, error)) return false;
+    graph_.drop_unused_values();
+    return verified("quantize", error);
   }
 
   bool verified(const char* pass, std::string* error) {

@@ -15,6 +15,19 @@
 #include "mote/ops/reduce_mean/reduce_mean.h"
 
 namespace mote::passes {
+
+bool is_function(const Node& n) {
+  const auto between = [&](OpId first, OpId last) { return n.op >= static_cast<uint16_t>(first) && n.op <= static_cast<uint16_t>(last); };
+  if (!between(OpId::abs, OpId::prelu) || n.outputs.size() != 1) return false;
+  int tensors = 0;
+  for (const Value* v : n.inputs) {
+    const bool number = v == nullptr || (v->is_constant() && is_scalar(*v));
+    tensors += number ? 0 : 1;
+    if (!number && (v->type != n.outputs[0]->type || v->type.dtype != DType::f32)) return false;
+  }
+  return tensors == 1;
+}
+
 namespace {
 
 // The quantized operand i of a node, when it has the type of the result.
@@ -109,19 +122,6 @@ bool reduce(Graph& graph, Node& n, const Stage& s, ops::q_reduce::Kind kind) {
   a.real_multiplier = x->q.scale / s.y.scale;
   NodeBuilder build(graph, *n.block, s.name, &n);
   return replace_by(graph, n, build.op(OpId::q_reduce, a, {x->x}));
-}
-
-// Element-wise operators of one tensor, the other operands being single numbers.
-bool is_function(const Node& n) {
-  const auto between = [&](OpId first, OpId last) { return n.op >= static_cast<uint16_t>(first) && n.op <= static_cast<uint16_t>(last); };
-  if (!between(OpId::abs, OpId::prelu) || n.outputs.size() != 1) return false;
-  int tensors = 0;
-  for (const Value* v : n.inputs) {
-    const bool number = v == nullptr || (v->is_constant() && is_scalar(*v));
-    tensors += number ? 0 : 1;
-    if (!number && (v->type != n.outputs[0]->type || v->type.dtype != DType::f32)) return false;
-  }
-  return tensors == 1;
 }
 
 // Runs a copy of a chain of functions over all 256 values in a graph of its own.

@@ -11,9 +11,7 @@
 #include "mote/ops/resize/resize.h"
 
 namespace mote::passes {
-namespace {
 
-// Operands that hold elements (the rest are shapes and indices); 0 when the node does not only move or pick.
 size_t moved_operands(const Node& n) {
   switch (static_cast<OpId>(n.op)) {
     case OpId::reshape:
@@ -38,6 +36,8 @@ size_t moved_operands(const Node& n) {
     default: return 0;
   }
 }
+
+namespace {
 
 bool move(Graph& graph, Node& n) {
   const size_t moved = n.is_operator() ? moved_operands(n) : 0;

@@ -48,4 +48,9 @@ std::optional<Stage> stage_of(const Node& quantize);
 
 bool is_byte(DType t);
 
+// How many operands hold elements (the rest are shapes and indices) of a node that only moves or picks elements; 0 for others.
+size_t moved_operands(const Node& node);
+// Element-wise operators of one f32 tensor, the other operands being single numbers: a table for 8-bit numbers.
+bool is_function(const Node& node);
+
 }  // namespace mote::passes

@@ -16,6 +16,9 @@ class RowsOf {
       --rank_;
     }
   }
+  // Rows from `row` on that lie stride() bytes apart.
+  int32_t neighbours(int32_t row) const { return dims_[rank_ - 1] - row % dims_[rank_ - 1]; }
+  int32_t stride() const { return strides_[rank_ - 1]; }
   uint8_t* operator()(int32_t row) const {
     int64_t offset = 0;
     for (int i = rank_ - 1; i > 0; --i) {

@@ -8,6 +8,7 @@
 #include "mote/kernels/common/parallel.h"
 #include "mote/kernels/common/plane.h"
 #include "mote/kernels/common/zeros.h"
+#include "mote/kernels/depthwise/window3x3.h"
 #include "mote/ops/conv/conv.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
@@ -207,6 +208,9 @@ Status run_depthwise(const OpContext& c) noexcept {
 
 }  // namespace
 
-KernelFn select_depthwise(const OpContext&) noexcept { return &run_depthwise; }
+KernelFn select_depthwise(const OpContext& c) noexcept {
+  const KernelFn other = select_depthwise_3x3(c);
+  return other != nullptr ? other : &run_depthwise;
+}
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

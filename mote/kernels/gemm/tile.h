@@ -138,3 +138,7 @@ MOTE_INLINE TileFn<P> tile_for(int32_t rows, int32_t panels, int32_t* taken) {
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME
+
+#if HWY_ARCH_ARM_A64
+#include "mote/kernels/gemm/tile_neon.h"
+#endif

@@ -1,9 +1,10 @@
 #pragma once
 
 // The micro-kernel for f32 weights on 64-bit Arm: four values of a row are loaded at once and multiplied from their lanes. It goes over any
-// number of panels; the last one costs half where it is half empty.
+// number of panels; the last one costs half where it is half empty. tile.h includes this.
 
-#include "mote/kernels/gemm/tile.h"
+#include "mote/kernels/common/zeros.h"
+#include "mote/kernels/gemm/panel_neon.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
@@ -20,6 +21,13 @@ MOTE_INLINE void add_values(const VF (&x)[MR], const float* weights, VF (&sum)[M
     });
   });
 }
+
+// What outputs are clamped to.
+struct Limits {
+  explicit Limits(const Finish& finish)
+      : lo(hn::GetLane(finish.clamped(broadcast(-HUGE_VALF)))), hi(hn::GetLane(finish.clamped(broadcast(HUGE_VALF)))) {}
+  float lo, hi;
+};
 
 // Loaded here and now: the compiler would keep it in a register that the products need.
 MOTE_INLINE VF repeated(const float& v) {
@@ -39,7 +47,7 @@ __attribute__((noinline)) void store_rows(const TileRows& t, const Finish& finis
 
 // NV vectors of outputs from `at` on. rows: of the first run.
 template <int MR, int NV>
-MOTE_INLINE void panel_by_lanes(const Tile<PanelF32>& t, const Finish& finish, const float* const (&rows)[MR], int64_t at) {
+MOTE_INLINE void panel_by_lanes(const Tile<PanelF32>& t, const Finish& finish, const Limits& limits, const float* const (&rows)[MR], int64_t at) {
   const bool simple = t.count - at >= NV * kLanes && finish.simple();
   VF sum[MR][NV];
   unroll<NV>([&](auto v) MOTE_LAMBDA {
@@ -74,7 +82,7 @@ MOTE_INLINE void panel_by_lanes(const Tile<PanelF32>& t, const Finish& finish, c
       unroll<NV>([&](auto v) MOTE_LAMBDA { sum[m][v] = hn::Add(sum[m][v], load(t.residual[m] + at + v * kLanes)); });
     });
   }
-  const VF lo = repeated(finish.lo()), hi = repeated(finish.hi());
+  const VF lo = repeated(limits.lo), hi = repeated(limits.hi);
   unroll<MR>([&](auto m) MOTE_LAMBDA {
     float* out = t.out[m] + at;
     unroll<NV>([&](auto v) MOTE_LAMBDA { store(clamp(sum[m][v], lo, hi), out + v * kLanes); });
@@ -85,9 +93,16 @@ template <int MR>
 void tile_by_lanes(const Tile<PanelF32>& t, const Finish& finish) {
   const float* rows[MR];
   unroll<MR>([&](auto m) MOTE_LAMBDA { rows[m] = t.rows[m]; });
+  const Limits limits(finish);
   int64_t at = 0;
-  for (; at + kPanel / 2 < t.count; at += kPanel) panel_by_lanes<MR, 4>(t, finish, rows, at);
-  if (at < t.count) panel_by_lanes<MR, 2>(t, finish, rows, at);
+  if (t.runs == 1 && t.run_length % 4 == 0 && t.run_length > 0 && finish.simple() && t.residual == nullptr) {
+    for (; at + kPanel <= t.count; at += kPanel) {
+      const float* bias = finish.bias() != nullptr ? finish.bias() + t.first + at : kZeros;
+      clamped_panel<MR>(rows, t.run_length, t.panel + at / kPanel * t.panel_stride, bias, &limits.lo, &limits.hi, t.out, at);
+    }
+  }
+  for (; at + kPanel / 2 < t.count; at += kPanel) panel_by_lanes<MR, 4>(t, finish, limits, rows, at);
+  if (at < t.count) panel_by_lanes<MR, 2>(t, finish, limits, rows, at);
 }
 
 template <int... M>
@@ -95,7 +110,16 @@ MOTE_INLINE TileFn<PanelF32> by_lanes(int32_t rows, std::integer_sequence<int, M
   static constexpr TileFn<PanelF32> kTiles[] = {&tile_by_lanes<M + 1>...};
   return kTiles[rows - 1];
 }
-// The micro-kernel for `rows` rows (1 to kTileRows) and Tile::count outputs, any number.
-MOTE_INLINE TileFn<PanelF32> by_lanes(int32_t rows) { return by_lanes(rows, std::make_integer_sequence<int, kTileRows>{}); }
+// One row is left to the micro-kernel that takes several panels at once.
+template <>
+MOTE_INLINE TileFn<PanelF32> tile_for<PanelF32>(int32_t rows, int32_t panels, int32_t* taken) {
+  constexpr int kOneRow = 8 / kPanelVectors;
+  if (rows == 1 && panels >= kOneRow) {
+    *taken = kOneRow;
+    return &tile<PanelF32, 1, kOneRow>;
+  }
+  *taken = panels;
+  return by_lanes(rows, std::make_integer_sequence<int, kTileRows>{});
+}
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

@@ -1,8 +1,6 @@
 #pragma once
 
-// Short runs of bytes: exactly the bytes asked for are read, and up to 63 more may be written.
-
-#include <immintrin.h>
+// Short runs of bytes: exactly the bytes asked for are read, and up to 63 more may be written, unless it says "exactly".
 
 #include "mote/kernels/common/simd.h"
 
@@ -14,17 +12,24 @@ MOTE_INLINE void copy_as(uint8_t* to, const uint8_t* from) {
   __builtin_memcpy(&v, from, sizeof v);
   __builtin_memcpy(to, &v, sizeof v);
 }
-MOTE_INLINE void copy_bytes(uint8_t* to, const uint8_t* from, int32_t n) {
-  const int32_t all = n;
-  for (; n >= 16; n -= 16, to += 16, from += 16)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
-  if (n == 0) return;
-  // The rest together with bytes that were copied before, where there are any.
-  if (all >= 16)
-    return _mm_storeu_si128(reinterpret_cast<__m128i*>(to + n - 16), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + n - 16)));
+// 16 bytes.
+using Block = hn::Vec<hn::CappedTag<uint8_t, 16>>;
+MOTE_INLINE Block load_block(const uint8_t* p) { return hn::LoadU(hn::CappedTag<uint8_t, 16>(), p); }
+MOTE_INLINE void store_block(Block v, uint8_t* p) { hn::StoreU(v, hn::CappedTag<uint8_t, 16>(), p); }
+
+// Fewer than 16 bytes.
+MOTE_INLINE void copy_exactly(uint8_t* to, const uint8_t* from, int32_t n) {
   if (n >= 8) return copy_as<uint64_t>(to, from), copy_as<uint64_t>(to + n - 8, from + n - 8);
   if (n >= 4) return copy_as<uint32_t>(to, from), copy_as<uint32_t>(to + n - 4, from + n - 4);
   for (int32_t i = 0; i < n; ++i) to[i] = from[i];
+}
+MOTE_INLINE void copy_bytes(uint8_t* to, const uint8_t* from, int32_t n) {
+  const int32_t all = n;
+  for (; n >= 16; n -= 16, to += 16, from += 16) store_block(load_block(from), to);
+  if (n == 0) return;
+  // The rest together with bytes that were copied before, where there are any.
+  if (all >= 16) return store_block(load_block(from + n - 16), to + n - 16);
+  copy_exactly(to, from, n);
 }
 MOTE_INLINE void fill_bytes(uint8_t* to, uint8_t value, int32_t n) {
   const hn::CappedTag<uint8_t, 64> d;

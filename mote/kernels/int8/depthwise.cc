@@ -7,6 +7,7 @@
 #include "mote/kernels/common/parallel.h"
 #include "mote/kernels/common/plane.h"
 #include "mote/kernels/int8/bytes.h"
+#include "mote/kernels/int8/depthwise_wide.h"
 #include "mote/kernels/int8/dot.h"
 #include "mote/kernels/int8/stage.h"
 #include "mote/ops/q_conv/q_conv.h"
@@ -18,7 +19,7 @@ using ops::q_conv::Attrs;
 using ops::q_conv::kResidual;
 
 constexpr int kVectors = kPanel / kVectorOutputs;  // registers for 16 channels
-constexpr int kStrip = 8 / kVectors;               // outputs whose sums are in registers together
+constexpr int kStrip = (kRegisters == 32 && kVectors > 2 ? 16 : 8) / kVectors;  // outputs whose sums are in registers together
 constexpr int kMaxSlots = 64;                      // fours of taps, for 16 channels
 constexpr int kMaxBlocks = 4;                      // sixteens of channels that are prepared together
 constexpr int kMaxRun = 32;                        // outputs that go to the stage together
@@ -80,6 +81,7 @@ void prepare(const Problem& p, int32_t batch, Prepared* out) {
     Columns one;
     p.stage.describe(first, p.channels - first < kPanel ? p.channels - first : kPanel, &one);
     out->columns.simple = (i == 0 || out->columns.simple) && one.simple;
+    out->columns.small = (i == 0 || out->columns.small) && one.small;
     for (int k = 0; k < kPanel; ++k) {
       const int32_t to = i * kPanel + k;
       out->columns.base[to] = one.base[k];
@@ -101,12 +103,13 @@ struct FourRows {
 };
 
 template <bool Whole>
-MOTE_INLINE __m128i load_channels(const uint8_t* p, int32_t channels) {
-  if constexpr (Whole) return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+MOTE_INLINE Block load_channels(const uint8_t* p, int32_t channels) {
+  if constexpr (Whole) return load_block(p);
   alignas(16) uint8_t some[kPanel + 64];
-  if (channels == 8) return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+  if (channels == 8) return hn::ZeroExtendVector(hn::CappedTag<uint8_t, 16>(), hn::LoadU(hn::CappedTag<uint8_t, 8>(), p));
+  store_block(hn::Zero(hn::CappedTag<uint8_t, 16>()), some);
   copy_bytes(some, p, channels);
-  return _mm_load_si128(reinterpret_cast<const __m128i*>(some));
+  return load_block(some);
 }
 
 // What a strip of outputs is computed from.
@@ -122,13 +125,13 @@ struct Strip {
 template <bool Whole>
 MOTE_INLINE void load_column(const Strip& s, const LeftForm& form, int32_t four, int32_t x, Register* out) {
   const FourRows& r = s.rows[four];
-  __m128i taps[4];
+  Block taps[4];
   if (static_cast<uint32_t>(x) < static_cast<uint32_t>(s.width)) {
     unroll<4>([&](auto t) { taps[t] = load_channels<Whole>(r.at[t] + x * r.step[t], s.channels); });
   } else {
-    taps[0] = taps[1] = taps[2] = taps[3] = _mm_load_si128(reinterpret_cast<const __m128i*>(s.zeros));
+    taps[0] = taps[1] = taps[2] = taps[3] = load_block(s.zeros);
   }
-  form.columns(taps[0], taps[1], taps[2], taps[3], out);
+  form.columns(taps[0].raw, taps[1].raw, taps[2].raw, taps[3].raw, out);
 }
 
 template <bool Rest>
@@ -284,7 +287,8 @@ KernelFn select_q_depthwise(const OpContext& c) noexcept {
   // A zero point of -128 would need 9 bits for what is left of a weight.
   if (w.dim(0) != a.groups || slots > kMaxSlots || g.kernel_h > kMaxHeight || c.has_input(ops::kStageWZero) || a.weight_zero == -128)
     return nullptr;
-  return &run;
+  const KernelFn wide = select_q_depthwise_wide(c);
+  return wide != nullptr ? wide : &run;
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

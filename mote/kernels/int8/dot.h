@@ -14,6 +14,20 @@
 
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
 #include "mote/kernels/int8/dot_vnni.h"
+#elif defined(__aarch64__)
+#include "mote/kernels/int8/dot_neon.h"
 #else
 #include "mote/kernels/int8/dot_madd.h"
+#endif
+
+#if !defined(__aarch64__)
+namespace mote::kernels::MOTE_ISA_NAME {
+
+// sum + the four weights of each output.
+MOTE_INLINE Register add_weights(Register sum, Register w) {
+  alignas(16) constexpr Left kOnes[4] = {1, 1, 1, 1};
+  return dot(sum, broadcast(kOnes), w);
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME
 #endif

@@ -80,6 +80,8 @@ class LeftForm {
  public:
   LeftForm(bool is_signed, int32_t zero) : signed_(is_signed), zero_(zero) {}
   int32_t offset() const { return zero_; }
+  // Elements are the values' bytes as they are.
+  bool same() const { return false; }
   // The byte that becomes 0.
   uint8_t blank() const { return static_cast<uint8_t>(zero_); }
 

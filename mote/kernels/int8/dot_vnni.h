@@ -4,6 +4,7 @@
 
 #include <immintrin.h>
 
+#include "mote/kernels/int8/columns_s8.h"
 #include "mote/kernels/int8/interleave.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
@@ -59,20 +60,6 @@ MOTE_INLINE void join_taps(__m128i a, __m128i b, __m128i c, __m128i d, uint8_t f
 }
 #endif
 
-// Weights less their zero point, 16 channels of four taps, as kColumnBytes bytes. What does not fit 8 bits goes into `rest`; false:
-// nothing.
-inline constexpr int kColumnBytes = 64;
-inline bool pack_column(const int16_t* taps, uint8_t* main, uint8_t* rest) {
-  int32_t more = 0;
-  for (int i = 0; i < 64; ++i) {
-    const int32_t v = taps[i], near = v < -128 ? -128 : v > 127 ? 127 : v;
-    main[i] = static_cast<uint8_t>(near);
-    rest[i] = static_cast<uint8_t>(v - near);
-    more |= v - near;
-  }
-  return more != 0;
-}
-
 MOTE_INLINE Register load_weights(const int8_t* w) { return load_register(w); }
 
 template <int N>
@@ -80,11 +67,21 @@ MOTE_INLINE void store_sums(const Register* sums, int32_t* v) {
   unroll<N>([&](auto i) { store_register(v + i * kVectorOutputs, sums[i]); });
 }
 
+// Tiles multiply signed values too.
+#if defined(__AMX_INT8__)
+inline constexpr bool kFlipsSigned = false;
+#else
+inline constexpr bool kFlipsSigned = true;
+#endif
+
 // How a value x of 8 bits becomes an element of the left side: x - c, with c = `offset()`, whatever the zero point is.
 class LeftForm {
  public:
-  LeftForm(bool is_signed, int32_t /*zero*/) : flip_(is_signed ? 0x80 : 0), offset_(is_signed ? -128 : 0) {}
+  LeftForm(bool is_signed, int32_t /*zero*/)
+      : flip_(is_signed && kFlipsSigned ? 0x80 : 0), sum_flip_(is_signed && !kFlipsSigned ? 0x80 : 0), offset_(-int32_t{flip_}) {}
   int32_t offset() const { return offset_; }
+  // Elements are the values' bytes as they are.
+  bool same() const { return flip_ == 0; }
   // The byte that becomes 0.
   uint8_t blank() const { return flip_; }
 
@@ -94,7 +91,11 @@ class LeftForm {
   MOTE_INLINE int32_t convert(__m512i x, Left* out) const {
     const __m512i v = _mm512_xor_si512(x, _mm512_set1_epi8(static_cast<char>(flip_)));
     store_register(out, v);
-    return Sum ? static_cast<int32_t>(_mm512_reduce_add_epi64(_mm512_sad_epu8(v, zero_register()))) : 0;
+    if (!Sum) return 0;
+    const __m512i positive = _mm512_xor_si512(v, _mm512_set1_epi8(static_cast<char>(sum_flip_)));
+    const hn::CappedTag<int64_t, 8> d;
+    const hn::Vec<decltype(d)> sums{_mm512_sad_epu8(positive, zero_register())};
+    return static_cast<int32_t>(hn::GetLane(hn::SumOfLanes(d, sums))) - 64 * int32_t{sum_flip_};
   }
 #else
   template <bool Sum>
@@ -113,7 +114,7 @@ class LeftForm {
   MOTE_INLINE void columns(__m128i a, __m128i b, __m128i c, __m128i d, Register* out) const { join_taps(a, b, c, d, flip_, out); }
 
  private:
-  uint8_t flip_;
+  uint8_t flip_, sum_flip_;
   int32_t offset_;
 };
 

@@ -61,7 +61,7 @@ KernelFn select_sum(const OpContext& c) {
 class ProductOf {
  public:
   ProductOf(const ops::q_mul::Attrs& a, DType type)
-      : bounds_(a.clamp_lo, a.clamp_hi, a.y_zero, type), factor_(Factor::make(a.multiplier, a.shift)), a_(a) {
+      : bounds_(a.clamp_lo, a.clamp_hi, a.y_zero, type), factor_(Factor::make(a.multiplier, a.shift)), y_scale_(a.y_scale), a_(a) {
     simple_ = Factor::is_simple(a.multiplier, a.shift);
   }
   MOTE_INLINE VI operator()(VI a, VI b) const {
@@ -73,12 +73,13 @@ class ProductOf {
     }
     const FloatOfInts d;
     const VFI p = hn::Mul(hn::ConvertTo(d, a), hn::Set(d, a_.a_scale)), q = hn::Mul(hn::ConvertTo(d, b), hn::Set(d, a_.b_scale));
-    return round_within(hn::Div(hn::Mul(p, q), hn::Set(d, a_.y_scale)), bounds_);
+    return round_within(y_scale_(hn::Mul(p, q)), bounds_);
   }
 
  private:
   Bounds bounds_;
   Factor factor_;
+  Divisor y_scale_;
   const ops::q_mul::Attrs& a_;
   bool simple_;
 };
@@ -122,15 +123,15 @@ Status run_requantize(const OpContext& c) noexcept {
 }
 
 struct ToInts {
-  VFI scale;
+  Divisor scale;
   Bounds bounds;
   bool away;
   ToInts(const OpContext& c, int32_t zero)
-      : scale(hn::Set(FloatOfInts(), *c.input(1).as<const float>())),
+      : scale(*c.input(1).as<const float>()),
         bounds(ops::kNoClampLo, ops::kNoClampHi, zero, c.output(0).dtype()),
         away(c.attrs<ops::quantize::Attrs>().rounding != 0) {}
   MOTE_INLINE VI operator()(VFI x) const {
-    x = hn::Div(x, scale);
+    x = scale(x);
     return away ? round_within(round_away(x), bounds) : round_within(x, bounds);
   }
   template <class Y>

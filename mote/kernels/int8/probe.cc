@@ -4,6 +4,13 @@
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
+// For all that the compiler knows: else it would multiply once and only add.
+#if HWY_ARCH_ARM
+MOTE_INLINE void change(Register& w) { __asm__ volatile("" : "+w"(w)); }
+#else
+MOTE_INLINE void change(Register& w) { __asm__ volatile("" : "+v"(w)); }
+#endif
+
 uint64_t probe_dot_s8(uint32_t rounds, float* sink) noexcept {
   constexpr int kSums = kRegisters == 32 ? 24 : 12, kUnroll = 8;
   alignas(64) int8_t bytes[64];
@@ -15,8 +22,7 @@ uint64_t probe_dot_s8(uint32_t rounds, float* sink) noexcept {
   for (uint32_t r = 0; r < rounds; ++r) {
     unroll<kUnroll>([&](auto) MOTE_LAMBDA {
       unroll<kSums>([&](auto i) MOTE_LAMBDA {
-        // Else the compiler would multiply once and only add.
-        __asm__ volatile("" : "+v"(w));
+        change(w);
         sum[i] = dot(sum[i], x, w);
       });
     });

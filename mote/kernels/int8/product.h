@@ -43,25 +43,40 @@ struct RowTiles {
 
 // Sums of the weights of `count` outputs, a whole number of panels.
 inline void sum_weights(const int8_t* weights, int32_t k, int32_t count, int32_t* sums) {
-  alignas(64) Left ones[4] = {1, 1, 1, 1};
-  const Register one = broadcast(ones);
   const int32_t steps = (k + 3) / 4;
   constexpr int kVectors = kPanel / kVectorOutputs;
   for (; count > 0; count -= kPanel, sums += kPanel) {
     Register sum[kVectors];
     unroll<kVectors>([&](auto v) { sum[v] = zero_register(); });
     for (int32_t i = 0; i < steps; ++i, weights += kStepBytes)
-      unroll<kVectors>([&](auto v) { sum[v] = dot(sum[v], one, load_weights(weights + v * kVectorOutputs * 4)); });
+      unroll<kVectors>([&](auto v) { sum[v] = add_weights(sum[v], load_weights(weights + v * kVectorOutputs * 4)); });
     store_sums<kVectors>(sum, sums);
   }
 }
 
+// True where one of the weights is -128.
+inline bool has_least(const int8_t* weights, int64_t bytes) {
+  const hn::CappedTag<int8_t, 16> d;
+  auto least = hn::Zero(d);
+  for (int64_t i = 0; i < bytes; i += 64)
+    unroll<4>([&](auto v) MOTE_LAMBDA { least = hn::Min(least, hn::LoadU(d, weights + i + v * 16)); });
+  return !hn::AllFalse(d, hn::Eq(least, hn::Set(d, -128)));
+}
+
 // Left: visit(first, count, k_begin, k_end, f) calls f(i, out, residual, number, write) for `count` rows. number tells the zero point's
 // place; write(writer) puts elements [k_begin, k_end) into a RowWriter. Where strip() has runs, neighbouring rows overlap: write_run(first,
-// count, run, writer) puts what run `run` of `count` rows reads, and nothing has to be copied for each of them.
+// count, run, writer) puts what run `run` of `count` rows reads, and nothing has to be copied for each of them. line(first) tells where the
+// rows of a strip from `first` on lie and go.
 struct Strip {
   int32_t runs = 0, run_length = 0, row_stride = 0, width = 0;  // elements; rows that are neighbours
   int32_t elements(int32_t rows) const { return (rows - 1) * row_stride + run_length; }
+};
+struct Line {
+  const uint8_t* in;  // the rows, row_stride elements apart and just as they are read; null where they do not lie so
+  uint8_t* out;
+  const uint8_t* residual;
+  int64_t out_step, residual_step;  // bytes from row to row
+  int32_t number;
 };
 
 template <class L>
@@ -95,7 +110,7 @@ class Multiplier {
   static int32_t round_up(int32_t elements) { return (elements + kChunk - 1) / kChunk * kChunk; }
 
   struct Rows {
-    alignas(64) Left packed[kTileRows * kMaxDepth];
+    alignas(64) Left packed[kTileRows * kMaxDepth + kChunk];
     alignas(64) uint8_t buffer[kBufferBytes];
     alignas(64) int32_t sums[kTileRows * kTileOutputs], more[kTileRows * kTileOutputs];
     uint8_t* out[kTileRows];
@@ -119,15 +134,19 @@ class Multiplier {
       const int32_t count = end - first < block ? end - first : static_cast<int32_t>(block);
       const int8_t* weights = p_.weights + first / kPanel * panel_stride_;
       describe(first, count, weights, &columns);
+      const TileEnd tile_end(columns.base, columns.multiplier, columns.right, rows.shifted_out, stage_.bounds(), stage_.type(),
+                             stage_.has_real());
+      const TileEnd* used_end = ends_in_tile(columns) ? &tile_end : nullptr;
       for (int32_t tile = part.first_tile; tile < part.first_tile + part.tiles; ++tile) {
         const int32_t row = tiles_.begin(tile);
-        multiply_rows(row, tiles_.begin(tile + 1) - row, first, count, weights, columns, &rows);
+        multiply_rows(row, tiles_.begin(tile + 1) - row, first, count, weights, columns, used_end, &rows);
       }
     }
   }
 
   void describe(int32_t first, int32_t count, const int8_t* weights, Columns* columns) const {
     stage_.describe(p_.first_output + first, count, columns);
+    columns->least = kLeastMatters && has_least(weights, (count + kPanel - 1) / kPanel * panel_stride_);
     const int32_t excess = zero_ - LeftForm(p_.is_signed, zero_).offset();
     if (!stage_.x_zero_varies() && excess == 0) return;
     sum_weights(weights, p_.k, count, columns->weight);
@@ -160,11 +179,15 @@ class Multiplier {
       left_.write_run(first, count, run, writer);
       writer.finish();
     }
-    left_.visit(first, count, 0, 0, [&](int32_t i, uint8_t* out, const uint8_t* residual, int32_t number, const auto&) {
-      rows->out[i] = out;
-      rows->residual[i] = residual;
-      rows->terms[i] = {0, 0, stage_.x_scale(number)};
-    });
+  }
+  // Where the outputs of a strip go.
+  void name_rows(const Line& line, int32_t count, Rows* rows) const {
+    const RowTerms terms{0, 0, stage_.x_scale(line.number)};
+    for (int32_t i = 0; i < count; ++i) {
+      rows->out[i] = line.out + i * line.out_step;
+      rows->residual[i] = line.residual + i * line.residual_step;
+      rows->terms[i] = terms;
+    }
   }
   void pack(int32_t first, int32_t count, int32_t k_begin, int32_t k_end, Rows* rows) const {
     if (sums_needed_) pack<true>(first, count, k_begin, k_end, rows);
@@ -172,18 +195,33 @@ class Multiplier {
   }
 
   void multiply_rows(int32_t first, int32_t count, int32_t first_output, int32_t outputs, const int8_t* weights, const Columns& columns,
-                     Rows* rows) const {
+                     const TileEnd* tile_end, Rows* rows) const {
     const bool strip = strip_.runs > 0, whole = strip || p_.k <= kMaxDepth;
-    if (strip) pack_strip(first, count, rows);
-    else if (whole) pack(first, count, 0, p_.k, rows);
+    const Left* left = rows->packed;
+    if (strip) {
+      const Line line = left_.line(first);
+      name_rows(line, count, rows);
+      // Signed values may be multiplied as they are.
+      if (std::is_same_v<Left, int8_t> && p_.is_signed && line.in != nullptr) left = reinterpret_cast<const Left*>(line.in);
+      else pack_strip(first, count, rows);
+    } else if (whole) {
+      pack(first, count, 0, p_.k, rows);
+    }
     const int32_t width = static_cast<int32_t>(dtype_bytes(stage_.type()));
+    Tile t{left, round_up(p_.k), 1, 0, (p_.k + 3) / 4, weights, panel_stride_, rows->sums};
+    if (strip)
+      t.row_stride = strip_.row_stride, t.runs = strip_.runs, t.run_stride = round_up(strip_.elements(count)),
+      t.run_steps = strip_.run_length / 4;
+    t.careful = columns.least;
+    if (whole && tile_end != nullptr) {
+      for (int32_t i = 0; i < count; ++i) rows->shifted_out[i] = rows->out[i] + p_.first_output + first_output;
+      t.outputs = outputs;
+      t.end = tile_end;
+      return tile_of(count, false)(t);
+    }
     for (int32_t at = 0; at < outputs; at += kTileOutputs) {
       const int32_t some = outputs - at < kTileOutputs ? outputs - at : kTileOutputs;
-      const int8_t* from = weights + at / kPanel * panel_stride_ + at % kPanel * 4;
-      Tile t{rows->packed, round_up(p_.k), 1, 0, (p_.k + 3) / 4, from, panel_stride_, rows->sums};
-      if (strip)
-        t.row_stride = strip_.row_stride, t.runs = strip_.runs, t.run_stride = round_up(strip_.elements(count)),
-        t.run_steps = strip_.run_length / 4;
+      t.weights = weights + at / kPanel * panel_stride_ + at % kPanel * 4;
       const TileFn tile = tile_of(count, some <= kPanel);
       if (whole) tile(t);
       else sum_pieces(first, count, tile, t, rows);
@@ -195,6 +233,12 @@ class Multiplier {
     }
   }
 
+  // Sums become bytes in the micro-kernel's registers.
+  bool ends_in_tile(const Columns& columns) const {
+    const bool bytes = stage_.type() == DType::s8 || stage_.type() == DType::u8;
+    return kTileEnds && bytes && stage_.bounds().lo <= stage_.bounds().hi && !stage_.has_double() &&
+           (stage_.has_real() || columns.simple) && !left_.has_residual() && !sums_needed_ && !stage_.x_zero_varies();
+  }
   void sum_pieces(int32_t first, int32_t count, TileFn tile, Tile t, Rows* rows) const {
     for (int32_t k = 0; k < p_.k; k += kMaxDepth) {
       const int32_t end = p_.k - k < kMaxDepth ? p_.k : k + kMaxDepth;
@@ -218,10 +262,5 @@ class Multiplier {
   bool sums_needed_;
   int64_t panel_stride_;
 };
-
-template <class L>
-void multiply(const Product& p, const L& left, const Stage& stage, const Threads* threads) {
-  if (p.rows > 0 && p.outputs > 0) Multiplier<L>(p, left, stage).run(threads);
-}
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

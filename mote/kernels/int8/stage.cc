@@ -1,5 +1,7 @@
 #include "mote/kernels/int8/stage.h"
 
+#include "mote/kernels/int8/narrow.h"
+
 namespace mote::kernels::MOTE_ISA_NAME {
 namespace {
 
@@ -61,6 +63,35 @@ struct StoreRows {
     }
   }
 
+  // Real multipliers that are small, bytes without a residual: the way of most layers, four vectors at a time.
+  template <int V, class T>
+  static MOTE_INLINE void run_bytes(const Columns& c, const Outputs& o, int32_t v, int32_t count, const ByteBounds<T>& bounds) {
+    const FloatOfInts d;
+    VI base[V], x[V];
+    VFI multiplier[V];
+    unroll<V>([&](auto i) MOTE_LAMBDA {
+      base[i] = hn::Load(I32(), c.base + o.at + v + i * kIntLanes);
+      multiplier[i] = hn::BitCast(d, hn::Load(I32(), c.multiplier + o.at + v + i * kIntLanes));
+    });
+    for (int32_t m = 0; m < o.rows; ++m) {
+      unroll<V>([&](auto i) MOTE_LAMBDA {
+        x[i] = nearest_small(hn::Mul(hn::ConvertTo(d, sum_of(c, o, v + i * kIntLanes, m, base[i])), multiplier[i]));
+      });
+      store_bytes<V>(x, bounds, count, reinterpret_cast<T*>(o.out[m]) + v);
+    }
+  }
+  template <class T>
+  static void run_bytes(const Stage& s, const Columns& c, const Outputs& o) {
+    const ByteBounds<T> bounds(s.bounds_);
+    for (int32_t v = 0; v < o.count; v += 4 * kIntLanes) {
+      const int32_t left = o.count - v;
+      if (left > 3 * kIntLanes) run_bytes<4>(c, o, v, left, bounds);
+      else if (left > 2 * kIntLanes) run_bytes<3>(c, o, v, left, bounds);
+      else if (left > kIntLanes) run_bytes<2>(c, o, v, left, bounds);
+      else run_bytes<1>(c, o, v, left, bounds);
+    }
+  }
+
   static void run_sums(const Columns& c, const Outputs& o) {
     for (int32_t v = 0; v < o.count; v += kIntLanes) {
       const VI base = hn::Load(I32(), c.base + o.at + v);
@@ -86,6 +117,9 @@ struct StoreRows {
 
   template <class T, bool Residual>
   static void run(const Stage& s, const Columns& c, const Outputs& o) {
+    if constexpr (!Residual && sizeof(T) == 1) {
+      if (s.real_ && c.small) return run_bytes<T>(s, c, o);
+    }
     if (s.double_) return run<How::kDouble, T, Residual>(s, c, o);
     if (s.real_) return run<How::kReal, T, Residual>(s, c, o);
     if (c.simple) return run<How::kSimple, T, Residual>(s, c, o);
@@ -101,7 +135,7 @@ struct StoreRows {
 void Stage::describe(int32_t first, int32_t count, Columns* columns) const noexcept {
   Columns& c = *columns;
   const bool f32 = type_ == DType::f32;
-  auto simple = hn::FirstN(I32(), static_cast<size_t>(kIntLanes));
+  auto simple = hn::FirstN(I32(), static_cast<size_t>(kIntLanes)), small = simple;
   for (int32_t i = 0; i < count; i += kIntLanes) {
     const int32_t n = first + i, some = count - i < kIntLanes ? count - i : kIntLanes;
     const VI bias = bias_.ints(n, some), multiplier = double_ ? hn::Zero(I32()) : multiplier_.ints(n, some), shift = shift_.ints(n, some);
@@ -111,11 +145,14 @@ void Stage::describe(int32_t first, int32_t count, Columns* columns) const noexc
     hn::Store(f32 ? bias : f.left, I32(), c.left + i);
     hn::Store(f.right, I32(), c.right + i);
     simple = hn::And(simple, f.is_simple(shift));
+    // As integers, the bits of floats without their sign have the order of the numbers; not a number comes last.
+    small = hn::And(small, hn::Lt(hn::And(multiplier, set_ints(0x7fffffff)), set_ints(0x3f800000)));
     for (int32_t k = 0; double_ && k < kIntLanes; ++k) c.real[i + k] = multiplier_.at<double>(n + (k < some ? k : some - 1));
     if (!w_zero_.given()) hn::Store(set_ints(b_zero_), I32(), c.zero + i);
-    for (int32_t k = 0; w_zero_.given() && k < kIntLanes; ++k) c.zero[i + k] = w_zero_.zero_point(n + (k < some ? k : some - 1), DType::s8);
+    for (int32_t k = 0; w_zero_.given() && k < kIntLanes; ++k) c.zero[i + k] = w_zero_.zero_point(n + (k < some ? k : some - 1), w_type_) - w_shift_;
   }
   c.simple = hn::AllTrue(I32(), simple);
+  c.small = hn::AllTrue(I32(), small);
 }
 
 void Stage::add_zero_points(int32_t excess, int32_t k, int32_t count, Columns* columns) const noexcept {

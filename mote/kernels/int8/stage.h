@@ -15,7 +15,9 @@ struct Columns {
   alignas(64) int32_t weight[kCount];                                   // sum of the weights
   alignas(64) int32_t multiplier[kCount], left[kCount], right[kCount];  // Factor; where the output is f32, multiplier and bias as bits
   alignas(64) double real[kCount];
-  bool simple;  // every Factor is
+  bool simple;         // every Factor is
+  bool least = false;  // a weight is -128, where that matters (tile.h)
+  bool small;          // real multipliers are below 1: what they give fits 32 bits and is a number
 };
 
 // What belongs to a row of the left side: v = sum + base + zero_factor * zero + weight_factor * weight.
@@ -50,17 +52,19 @@ class Stage {
         x_scale_(c, ops::kStageXScale),
         residual_(residual),
         a_zero_(a.input_zero),
-        b_zero_(a.weight_zero),
-        x_type_(c.input(0).dtype()) {
+        w_shift_(c.input(1).dtype() == DType::u8 ? 128 : 0),
+        b_zero_(a.weight_zero - w_shift_),
+        x_type_(c.input(0).dtype()),
+        w_type_(c.input(1).dtype()) {
     real_ = multiplier_.given() && c.input(ops::kStageMultiplier).dtype() == DType::f32;
     double_ = multiplier_.given() && c.input(ops::kStageMultiplier).dtype() == DType::f64;
   }
 
-  // True where this code computes what the attributes ask for.
+  // True where this code computes what the attributes ask for. Weights of type u8 are multiplied less 128, as s8.
   template <class A>
-  static bool can(const OpContext& c, const A& a) {
+  static bool can(const OpContext& c, const A& a, DType weights = DType::s8) {
     const DType x = c.input(0).dtype(), y = c.output(0).dtype();
-    if (a.wide != 0 || (x != DType::s8 && x != DType::u8) || c.input(1).dtype() != DType::s8) return false;
+    if (a.wide != 0 || (x != DType::s8 && x != DType::u8) || c.input(1).dtype() != weights) return false;
     if (y == DType::s32) return a.output_zero == 0 && a.clamp_lo == ops::kNoClampLo && a.clamp_hi == ops::kNoClampHi;
     return y == DType::f32 || y == DType::s8 || y == DType::u8 || y == DType::s16;
   }
@@ -69,6 +73,10 @@ class Stage {
   int32_t x_zero(int32_t row) const { return x_zero_.given() ? x_zero_.zero_point(row, x_type_) : a_zero_; }
   float x_scale(int32_t row) const { return x_scale_.given() ? x_scale_.at<float>(row) : 1.0f; }
   DType type() const { return type_; }
+  const Bounds& bounds() const { return bounds_; }
+  // The outputs are scaled as 32-bit integers or floats, without 64-bit arithmetic.
+  bool has_real() const { return real_; }
+  bool has_double() const { return double_; }
   bool has_w_zero() const { return w_zero_.given() || b_zero_ != 0; }
 
   // Fills in everything but `weight`, for outputs [first, first + count), the last vector to its end.
@@ -84,8 +92,8 @@ class Stage {
   DType type_;
   Each bias_, multiplier_, shift_, w_zero_, x_zero_, x_scale_;
   const ops::QuantBinaryAttrs* residual_;
-  int32_t a_zero_, b_zero_;
-  DType x_type_;
+  int32_t a_zero_, w_shift_, b_zero_;
+  DType x_type_, w_type_;
   bool real_ = false, double_ = false;
 };
 

@@ -31,6 +31,31 @@ MOTE_INLINE VI clamp_within(VI v, const Bounds& b) {
   return hn::Add(hn::Min(set_ints(b.hi), hn::Max(set_ints(b.lo), v)), set_ints(b.zero));
 }
 
+// Divides by one number, the quotient rounded as always. Most processors do that by multiplying with the reciprocal and putting the result
+// right twice (Markstein) faster than by dividing; what is large or not a number is left as it is, far from any integer type.
+class Divisor {
+ public:
+  Divisor() = default;
+  explicit Divisor(float by) : by_(by), reciprocal_(1.0f / by) {
+    // Neither the divisor nor anything on the way to quotients that matter is denormal.
+    const float size = by < 0 ? -by : by;
+    quick_ = HWY_NATIVE_FMA != 0 && size > 1e-9f && size < 1e9f;
+  }
+  MOTE_INLINE VFI operator()(VFI x) const {
+    const FloatOfInts d;
+    const VFI by = hn::Set(d, by_), reciprocal = hn::Set(d, reciprocal_);
+    if (!quick_) return hn::Div(x, by);
+    const VFI first = hn::Mul(x, reciprocal);
+    const VFI near = hn::MulAdd(hn::NegMulAdd(first, by, x), reciprocal, first);
+    const VFI nearest = hn::MulAdd(hn::NegMulAdd(near, by, x), reciprocal, near);
+    return hn::IfThenElse(hn::Lt(hn::Abs(first), hn::Set(d, 1e6f)), nearest, first);
+  }
+
+ private:
+  float by_ = 1, reciprocal_ = 1;
+  bool quick_ = false;
+};
+
 // a + Sign * b.
 template <int Sign>
 class SumOf {
@@ -43,7 +68,7 @@ class SumOf {
     y_ = Factor::make(a.y_multiplier, a.y_shift);
     simple_ = Factor::is_simple(a.a_multiplier, a.a_shift) && Factor::is_simple(a.b_multiplier, a.b_shift) &&
               Factor::is_simple(a.y_multiplier, a.y_shift);
-    a_scale_ = a.a_scale, b_scale_ = a.b_scale, y_scale_ = a.y_scale;
+    a_scale_ = a.a_scale, b_scale_ = a.b_scale, y_scale_ = Divisor(a.y_scale);
   }
   static bool can(const ops::QuantBinaryAttrs& a) { return a.mode != static_cast<uint32_t>(ops::QuantMode::kShift); }
 
@@ -66,13 +91,14 @@ class SumOf {
   MOTE_INLINE VI real(VI a, VI b) const {
     const FloatOfInts d;
     const VFI p = hn::Mul(hn::ConvertTo(d, a), hn::Set(d, a_scale_)), q = hn::Mul(hn::ConvertTo(d, b), hn::Set(d, b_scale_));
-    return round_within(hn::Div(Sign > 0 ? hn::Add(p, q) : hn::Sub(p, q), hn::Set(d, y_scale_)), bounds_);
+    return round_within(y_scale_(Sign > 0 ? hn::Add(p, q) : hn::Sub(p, q)), bounds_);
   }
 
   Factor a_, b_, y_;
   Bounds bounds_;
   int32_t a_zero_, b_zero_, left_;
-  float a_scale_, b_scale_, y_scale_;
+  float a_scale_, b_scale_;
+  Divisor y_scale_;
   bool real_, simple_;
 };
 

@@ -17,9 +17,27 @@ struct Tile {
   const int8_t* weights;          // of the first output
   int64_t panel_stride;           // bytes
   int32_t* sums;                  // [row][kTileOutputs]
+  // Micro-kernels that end in registers alone (kTileEnds): any number of outputs, how they end (null: as sums), and whether weights of -128
+  // need care.
+  int32_t outputs = kTileOutputs;
+  const struct TileEnd* end = nullptr;
+  bool careful = false;
 };
 
 using TileFn = void (*)(const Tile&);
+
+}  // namespace mote::kernels::MOTE_ISA_NAME
+
+#if defined(__aarch64__)
+#include "mote/kernels/int8/tile_neon.h"
+#else
+namespace mote::kernels::MOTE_ISA_NAME {
+
+inline constexpr bool kTileEnds = false, kLeastMatters = false;
+struct TileEnd {
+  template <class... A>
+  explicit TileEnd(const A&...) {}
+};
 
 // Short tiles take turns between several sets of sums, so that one sum need not wait for the other.
 template <int MR, int NV>
@@ -77,3 +95,4 @@ MOTE_INLINE TileFn tile_of(int32_t rows, bool one_panel) {
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME
+#endif

@@ -59,7 +59,7 @@ template <bool Sum>
 class RowWriter {
  public:
   MOTE_INLINE RowWriter(const LeftForm& form, uint8_t zero, int32_t k, Left* to, uint8_t* buffer)
-      : form_(form), zero_(zero), k_(k), to_(to), buffer_(buffer) {}
+      : form_(form), zero_(zero), k_(k), to_(to), buffer_(kept(form) ? reinterpret_cast<uint8_t*>(to) : buffer) {}
 
   MOTE_INLINE void put(const uint8_t* from, int32_t n) {
     if (n == k_ && from != nullptr) {
@@ -71,6 +71,11 @@ class RowWriter {
     filled_ += n;
   }
   MOTE_INLINE int32_t finish() {
+    if (kept(form_) && whole_ == nullptr) {
+      // The last four may be incomplete.
+      for (int32_t k = k_; k % 4 != 0; ++k) buffer_[k] = 0;
+      return 0;
+    }
     const uint8_t* x = whole_ != nullptr ? whole_ : buffer_;
     int32_t k = k_, sum = 0;
     for (; k >= kChunk; k -= kChunk, x += kChunk, to_ += kChunk) sum += form_.template convert64<Sum>(x, to_);
@@ -82,6 +87,12 @@ class RowWriter {
   }
 
  private:
+  // Pieces may be copied to where they belong: elements are bytes as they are, and no sum is wanted.
+  static MOTE_INLINE bool kept(const LeftForm& form) {
+    if constexpr (std::is_same_v<Left, int8_t>) return !Sum && form.same();
+    return false;
+  }
+
   const LeftForm& form_;
   uint8_t zero_;
   int32_t k_;

@@ -6,8 +6,8 @@
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
-// Only x86 has integer kernels (mote/kernels/int8/probe.cc).
-#if HWY_ARCH_X86
+// Integer kernels there are for these processors (mote/kernels/int8/probe.cc).
+#if HWY_ARCH_X86 || HWY_ARCH_ARM_A64
 uint64_t probe_dot_s8(uint32_t rounds, float* sink) noexcept;
 #else
 constexpr decltype(Probes::dot_s8) probe_dot_s8 = nullptr;

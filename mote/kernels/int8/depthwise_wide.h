@@ -1,0 +1,11 @@
+#pragma once
+
+#include "mote/core/op.h"
+#include "mote/kernels/common/simd.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+
+// The kernel of common depthwise convolutions (3x3 and 5x5, enough channels) on x86; null: there is none.
+KernelFn select_q_depthwise_wide(const OpContext& c) noexcept;
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

@@ -1,0 +1,100 @@
+#pragma once
+
+// From sums in registers to 8-bit outputs, as Stage does it.
+
+#include <arm_neon.h>
+
+#include "mote/kernels/int8/operands.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+
+// How sums end. `base`, `multiplier` and `right` are those of Columns (stage.h); base is what sums begin with.
+struct TileEnd {
+  TileEnd(const int32_t* first_base, const int32_t* first_multiplier, const int32_t* first_right, uint8_t* const* rows,
+          const Bounds& bounds, DType type, bool is_real)
+      : base(first_base), multiplier(first_multiplier), right(first_right), out(rows), real(is_real) {
+    const int32_t offset = type == DType::u8 ? 128 : 0;
+    flip = static_cast<uint8_t>(offset);
+    zero = static_cast<int16_t>(bounds.zero - offset);
+    lo = static_cast<int8_t>(bounds.lo + bounds.zero - offset);
+    hi = static_cast<int8_t>(bounds.hi + bounds.zero - offset);
+  }
+  const int32_t *base, *multiplier, *right;
+  uint8_t* const* out;  // [row], at the tile's first output
+  int16_t zero;         // of an s8 output; a u8 one is computed as s8 and flipped
+  int8_t lo, hi;
+  uint8_t flip;
+  bool real;
+};
+
+// What every row needs. Loaded here and now: the compiler would keep it in registers that the products need.
+struct Limits {
+  int16x8_t zero;
+  int8x16_t lo, hi;
+  MOTE_INLINE explicit Limits(const TileEnd& e) {
+    __asm__ volatile("ld1r {%0.8h}, %1" : "=w"(zero) : "Q"(e.zero));
+    __asm__ volatile("ld1r {%0.16b}, %1" : "=w"(lo) : "Q"(e.lo));
+    __asm__ volatile("ld1r {%0.16b}, %1" : "=w"(hi) : "Q"(e.hi));
+  }
+};
+
+// Up to 16 sums of one row as bytes.
+template <int NV>
+MOTE_INLINE uint8x16_t narrow_row(const Limits& e, const int32x4_t* scaled) {
+  const int16x8_t low = vqaddq_s16(vqmovn_high_s32(vqmovn_s32(scaled[0]), scaled[1]), e.zero);
+  int8x16_t y;
+  if constexpr (NV == 4) {
+    const int16x8_t high = vqaddq_s16(vqmovn_high_s32(vqmovn_s32(scaled[2]), scaled[3]), e.zero);
+    y = vqmovn_high_s16(vqmovn_s16(low), high);
+  } else {
+    y = vcombine_s8(vqmovn_s16(low), vdup_n_s8(0));
+  }
+  return vreinterpretq_u8_s8(vminq_s8(vmaxq_s8(y, e.lo), e.hi));
+}
+
+// The first `count` bytes of each row.
+__attribute__((noinline)) inline void store_some_outputs(const uint8_t (*rows)[16], int32_t row_count, int64_t at, int64_t count, uint8_t* const* to) {
+  for (int32_t m = 0; m < row_count; ++m)
+    for (int64_t i = 0; i < count; ++i) to[m][at + i] = rows[m][i];
+}
+
+// Sums of MR rows from output `at` on, `count` of which are wanted, to to[row] + at.
+template <int MR, int NV>
+MOTE_INLINE void finish(const TileEnd& e, const Limits& limits, int64_t at, int64_t count, const int32x4_t (&sums)[MR][NV], uint8_t* const (&to)[MR]) {
+  uint8x16_t y[MR];
+  int32x4_t multiplier[NV], shift[NV];
+  unroll<NV>([&](auto v) MOTE_LAMBDA { multiplier[v] = vld1q_s32(e.multiplier + at + v * 4); });
+  if (e.real) {
+    unroll<MR>([&](auto m) MOTE_LAMBDA {
+      int32x4_t scaled[NV];
+      unroll<NV>([&](auto v) MOTE_LAMBDA {
+        scaled[v] = vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(sums[m][v]), vreinterpretq_f32_s32(multiplier[v])));
+      });
+      y[m] = narrow_row<NV>(limits, scaled);
+    });
+  } else {
+    // Columns::right is one less than the shift.
+    unroll<NV>([&](auto v) MOTE_LAMBDA { shift[v] = vmvnq_s32(vld1q_s32(e.right + at + v * 4)); });
+    unroll<MR>([&](auto m) MOTE_LAMBDA {
+      int32x4_t scaled[NV];
+      unroll<NV>([&](auto v) MOTE_LAMBDA {
+        const int32x4_t product = vqrdmulhq_s32(sums[m][v], multiplier[v]);
+        scaled[v] = vrshlq_s32(vsraq_n_s32(product, product, 31), shift[v]);  // ties away from zero
+      });
+      y[m] = narrow_row<NV>(limits, scaled);
+    });
+  }
+  if (e.flip != 0) unroll<MR>([&](auto m) MOTE_LAMBDA { y[m] = veorq_u8(y[m], vdupq_n_u8(e.flip)); });
+  if (count >= 4 * NV) {
+    unroll<MR>([&](auto m) MOTE_LAMBDA {
+      if constexpr (NV == 4) vst1q_u8(to[m] + at, y[m]);
+      else vst1_u8(to[m] + at, vget_low_u8(y[m]));
+    });
+    return;
+  }
+  uint8_t rows[MR][16];
+  unroll<MR>([&](auto m) MOTE_LAMBDA { vst1q_u8(rows[m], y[m]); });
+  store_some_outputs(rows, MR, at, count, to);
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

@@ -1,0 +1,32 @@
+// What tiles can do at most: mote/kernels/probe.
+
+#include "mote/kernels/int8/tile_amx.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+
+uint64_t probe_dot_s8(uint32_t rounds, float* sink) noexcept {
+  constexpr int kUnroll = 4;
+  const AmxScope scope;
+  alignas(64) int8_t bytes[kAmxStepBytes];
+  for (int i = 0; i < kAmxStepBytes; ++i) bytes[i] = static_cast<int8_t>(static_cast<int>(sink[1] * 8) + i % 7);
+  const uint8_t* left[] = {reinterpret_cast<const uint8_t*>(bytes), reinterpret_cast<const uint8_t*>(bytes)};
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  amx_step<false, 2, 2>(left, 64, bytes, bytes);
+  for (uint32_t r = 0; r < rounds; ++r) {
+    for (int i = 0; i < kUnroll; ++i) {
+      _tile_dpbusd(0, 4, 6);
+      _tile_dpbusd(1, 4, 7);
+      _tile_dpbusd(2, 5, 6);
+      _tile_dpbusd(3, 5, 7);
+    }
+  }
+  alignas(64) int32_t result[kAmxRows * kPanel];
+  _tile_stored(0, result, 64);
+  sink[0] += static_cast<float>(result[0] & 1);
+  return uint64_t{rounds} * kUnroll * 4 * kAmxRows * kPanel * kAmxDepth * 2;
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME
