@@ -39,9 +39,13 @@ Status run_packed(const OpContext& c) noexcept {
   const Tensor &left = c.input(0), &w = c.input(1), &y = c.output(0);
   const int32_t k = w.dim(1), n = w.dim(0);
   const auto vector = [&](int i) { return c.has_input(i) ? c.input(i).as<const float>() : nullptr; };
-  const MatrixRows rows(left, y, c.has_input(3) ? &c.input(3) : nullptr, k);
   const Finish finish(vector(2), vector(4), a.alpha, a.activation, a.act_a, a.act_b);
-  multiply(Product<P>{n > 0 ? y.count() / n : 0, n, k, w.as<const typename P::Element>()}, rows, finish, c.threads);
+  const Product<P> p{n > 0 ? y.count() / n : 0, n, k, w.as<const typename P::Element>()};
+  if (p.rows == 1 && useful_threads(c.threads, static_cast<double>(n) * k) < 2) {
+    multiply_row(p, left.as<const float>(), y.as<float>(), vector(3), finish);
+    return Status::kOk;
+  }
+  multiply(p, MatrixRows(left, y, c.has_input(3) ? &c.input(3) : nullptr, k), finish, c.threads);
   return Status::kOk;
 }
 

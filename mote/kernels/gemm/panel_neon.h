@@ -1,7 +1,7 @@
 #pragma once
 
-// A whole panel for up to six rows, with every register in its place: sums in v8 to v31, four to a row; four values of each row in v0 to v5;
-// weights in v6 and v7. Compilers need some of these for other things, and spill within the loop.
+// A whole panel for up to six rows, with every register in its place: sums in v8 to v31, four to a row; four values of each row in v0 to
+// v5; weights in v6 and v7. Compilers need some of these for other things, and spill within the loop.
 
 #include "mote/kernels/common/simd.h"
 
@@ -12,14 +12,15 @@ namespace mote::kernels::MOTE_ISA_NAME {
   MOTE_ROW(m, "mov v" #a ".16b, v8.16b\nmov v" #b ".16b, v9.16b\nmov v" #c ".16b, v10.16b\nmov v" #d ".16b, v11.16b\n")
 #define MOTE_LOAD(m) MOTE_ROW(m, "ldr q" #m ", [%[a" #m "]], #16\n")
 #define MOTE_FMLA(m, lane, a, b) MOTE_ROW(m, "fmla v" #a ".4s, v6.4s, v" #m ".s[" lane "]\nfmla v" #b ".4s, v7.4s, v" #m ".s[" lane "]\n")
-#define MOTE_LANE(lane)                                                                                                    \
-  "ldp q6, q7, [%[w]], #32\n" MOTE_FMLA(0, lane, 8, 9) MOTE_FMLA(1, lane, 12, 13) MOTE_FMLA(2, lane, 16, 17)               \
-      MOTE_FMLA(3, lane, 20, 21) MOTE_FMLA(4, lane, 24, 25) MOTE_FMLA(5, lane, 28, 29) "ldp q6, q7, [%[w]], #32\n"         \
-      MOTE_FMLA(0, lane, 10, 11) MOTE_FMLA(1, lane, 14, 15) MOTE_FMLA(2, lane, 18, 19) MOTE_FMLA(3, lane, 22, 23)          \
-      MOTE_FMLA(4, lane, 26, 27) MOTE_FMLA(5, lane, 30, 31)
+#define MOTE_LANE(lane)                                                                                                                 \
+  "ldp q6, q7, [%[w]], #32\n" MOTE_FMLA(0, lane, 8, 9) MOTE_FMLA(1, lane, 12, 13) MOTE_FMLA(2, lane, 16, 17) MOTE_FMLA(3, lane, 20, 21) \
+      MOTE_FMLA(4, lane, 24, 25) MOTE_FMLA(5, lane, 28, 29) "ldp q6, q7, [%[w]], #32\n" MOTE_FMLA(0, lane, 10, 11)                      \
+          MOTE_FMLA(1, lane, 14, 15) MOTE_FMLA(2, lane, 18, 19) MOTE_FMLA(3, lane, 22, 23) MOTE_FMLA(4, lane, 26, 27)                   \
+              MOTE_FMLA(5, lane, 30, 31)
 #define MOTE_CLAMP(a) "fmax v" #a ".4s, v" #a ".4s, v0.4s\nfmin v" #a ".4s, v" #a ".4s, v1.4s\n"
-#define MOTE_STORE(m, a, b, c, d)                                                                                        \
-  MOTE_ROW(m, MOTE_CLAMP(a) MOTE_CLAMP(b) MOTE_CLAMP(c) MOTE_CLAMP(d) "stp q" #a ", q" #b ", [%[o" #m "]]\n"             \
+#define MOTE_STORE(m, a, b, c, d)                                                                     \
+  MOTE_ROW(m, MOTE_CLAMP(a) MOTE_CLAMP(b) MOTE_CLAMP(c) MOTE_CLAMP(d) "stp q" #a ", q" #b ", [%[o" #m \
+                                                                      "]]\n"                          \
                                                                       "stp q" #c ", q" #d ", [%[o" #m "], #32]\n")
 
 // out[m][0 .. 15] = bias + sum of rows[m][i] * weights[i][0 .. 15], clamped, for k values, a multiple of four and not 0. MR: 1 to 6.

@@ -88,6 +88,34 @@ void multiply_part(const Product<P>& p, const Left& left, const Finish& finish, 
   }
 }
 
+// One row, by one thread: nothing to name, nothing to split.
+template <class P>
+void multiply_row(const Product<P>& p, const float* row, float* out, const float* residual, const Finish& finish) {
+  Tile<P> t;
+  t.rows = &row;
+  t.runs = 1;
+  t.run_length = p.k;
+  t.panel = p.weights;
+  t.panel_stride = panel_stride_of<P>(p.k);
+  float* to = out;
+  t.out = &to;
+  t.residual = residual != nullptr ? &residual : nullptr;
+  for (t.first = 0; t.first < p.outputs;) {
+    const int32_t left = p.outputs - t.first;
+    int32_t panels;
+    const TileFn<P> tile = tile_for<P>(1, (left + kPanel - 1) / kPanel, &panels);
+    const int32_t width = panels * kPanel;
+    t.count = left < width ? left : width;
+    t.ahead = t.panel + panels * t.panel_stride;
+    tile(t, finish);
+    t.first += width;
+    t.panel += panels * t.panel_stride;
+    to += width;
+    if (residual != nullptr) residual += width;
+  }
+  finish.activate_after(out, p.outputs);
+}
+
 // The whole product, in parts that threads may take.
 template <class P, class Left>
 void multiply(const Product<P>& p, const Left& left, const Finish& finish, const Threads* threads) {

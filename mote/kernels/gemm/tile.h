@@ -48,11 +48,17 @@ MOTE_INLINE void store_by_rows(const TileRows& t, const Finish& finish, const VF
 template <class P, int MR, int NP>
 void tile(const Tile<P>& t, const Finish& finish) {
   constexpr int kVectors = NP * kPanelVectors;
+  // A single sum would wait for itself at every product: then there are several, for every so many products one.
+  constexpr int kSums = MR * kVectors <= 2 ? 4 / (MR * kVectors) : 1;
   const bool simple = t.count == NP * kPanel && finish.simple();
   VF sum[MR][kVectors];
   unroll<kVectors>([&](auto v) MOTE_LAMBDA {
     const VF first = simple && finish.bias() != nullptr ? load(finish.bias() + t.first + v * kLanes) : hn::Zero(F32());
     unroll<MR>([&](auto m) MOTE_LAMBDA { sum[m][v] = first; });
+  });
+  VF more[kSums][MR][kVectors];  // but the first, which is `sum`
+  unroll<kSums>([&](auto i) MOTE_LAMBDA {
+    unroll<MR>([&](auto m) MOTE_LAMBDA { unroll<kVectors>([&](auto v) MOTE_LAMBDA { more[i][m][v] = hn::Zero(F32()); }); });
   });
   const typename P::Element* weights = t.panel;
   const char* ahead = static_cast<const char*>(t.ahead);
@@ -60,7 +66,7 @@ void tile(const Tile<P>& t, const Finish& finish) {
     const float* a[MR];
     unroll<MR>([&](auto m) MOTE_LAMBDA { a[m] = t.rows[run * MR + m]; });
     // The products from k on whose weights lie together, at most `count`.
-    const auto step = [&](int32_t k, const typename P::Element* w, int32_t count) MOTE_LAMBDA {
+    const auto step = [&](auto nth, int32_t k, const typename P::Element* w, int32_t count) MOTE_LAMBDA {
       typename P::Loaded loaded[kVectors];
       unroll<kVectors>([&](auto v)
                            MOTE_LAMBDA { loaded[v] = P::load(w + v / kPanelVectors * t.panel_stride + v % kPanelVectors * kLanes); });
@@ -70,7 +76,8 @@ void tile(const Tile<P>& t, const Finish& finish) {
         unroll<kVectors>([&](auto v) MOTE_LAMBDA { b[v] = P::template part<decltype(i)::value>(loaded[v]); });
         unroll<MR>([&](auto m) MOTE_LAMBDA {
           const VF x = broadcast(a[m][k + i]);
-          unroll<kVectors>([&](auto v) MOTE_LAMBDA { add_product(sum[m][v], x, b[v]); });
+          constexpr int kSum = (decltype(nth)::value * P::kGroup + decltype(i)::value) % kSums;
+          unroll<kVectors>([&](auto v) MOTE_LAMBDA { add_product(kSum == 0 ? sum[m][v] : more[kSum][m][v], x, b[v]); });
         });
       });
     };
@@ -79,10 +86,14 @@ void tile(const Tile<P>& t, const Finish& finish) {
     for (; k + 4 <= t.run_length; k += 4, weights += kSteps * kPanel, ahead += kAheadBytes) {
       __builtin_prefetch(ahead, 0, 2);
       __builtin_prefetch(ahead + 64, 0, 2);
-      unroll<kSteps>([&](auto i) MOTE_LAMBDA { step(k + i * P::kGroup, weights + i * kPanel, P::kGroup); });
+      unroll<kSteps>([&](auto i) MOTE_LAMBDA { step(i, k + i * P::kGroup, weights + i * kPanel, P::kGroup); });
     }
-    for (; k < t.run_length; k += P::kGroup, weights += kPanel) step(k, weights, t.run_length - k);
+    for (; k < t.run_length; k += P::kGroup, weights += kPanel) step(Index<0>{}, k, weights, t.run_length - k);
   }
+  unroll<kSums - 1>([&](auto i) MOTE_LAMBDA {
+    unroll<MR>([&](auto m)
+                   MOTE_LAMBDA { unroll<kVectors>([&](auto v) MOTE_LAMBDA { sum[m][v] = hn::Add(sum[m][v], more[i + 1][m][v]); }); });
+  });
   if (!simple) return store_by_rows<MR, NP>(t, finish, sum);
   unroll<MR>([&](auto m) MOTE_LAMBDA {
     float* out = t.out[m];

@@ -47,7 +47,8 @@ __attribute__((noinline)) void store_rows(const TileRows& t, const Finish& finis
 
 // NV vectors of outputs from `at` on. rows: of the first run.
 template <int MR, int NV>
-MOTE_INLINE void panel_by_lanes(const Tile<PanelF32>& t, const Finish& finish, const Limits& limits, const float* const (&rows)[MR], int64_t at) {
+MOTE_INLINE void panel_by_lanes(const Tile<PanelF32>& t, const Finish& finish, const Limits& limits, const float* const (&rows)[MR],
+                                int64_t at) {
   const bool simple = t.count - at >= NV * kLanes && finish.simple();
   VF sum[MR][NV];
   unroll<NV>([&](auto v) MOTE_LAMBDA {

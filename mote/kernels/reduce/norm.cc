@@ -2,6 +2,8 @@
 
 #include "mote/kernels/reduce/lines.h"
 #include "mote/ops/batch_norm/batch_norm.h"
+#include "mote/ops/group_norm/group_norm.h"
+#include "mote/ops/instance_norm/instance_norm.h"
 #include "mote/ops/layer_norm/layer_norm.h"
 #include "mote/ops/rms_norm/rms_norm.h"
 
@@ -25,7 +27,8 @@ struct Norm {
   Operand part[kParts];
   int rank;
   int32_t dims[kMaxRank];
-  uint32_t inner;  // axes of a slice
+  uint32_t inner;     // axes of a slice
+  int32_t group = 1;  // neighbouring columns that are one slice, where slices lie side by side
   bool centre;
   float epsilon;
   const Threads* threads;
@@ -93,24 +96,42 @@ void normalize_lines(const Norm& m, const int64_t* base, const Lines& lines, con
   });
 }
 
-// Slices that lie side by side: V vectors of columns, each a slice.
+// Each of `columns` sums becomes that of its whole group.
+template <int V>
+MOTE_INLINE void sum_groups(VF (&sums)[V], int32_t columns, int32_t group) {
+  if (group == 1) return;
+  alignas(64) float lanes[V * kLanes];
+  unroll<V>([&](auto v) { hn::Store(sums[v], F32(), lanes + v * kLanes); });
+  for (int32_t first = 0; first < columns; first += group) {
+    double sum = 0;
+    for (int32_t i = first; i < first + group; ++i) sum += static_cast<double>(lanes[i]);
+    for (int32_t i = first; i < first + group; ++i) lanes[i] = static_cast<float>(sum);
+  }
+  unroll<V>([&](auto v) { sums[v] = hn::Load(F32(), lanes + v * kLanes); });
+}
+
+// Slices that lie side by side: V vectors of columns, each a slice (or a part of its group's).
 template <int V>
 void normalize_columns(const Norm& m, const int64_t* base, const int64_t* step, const Lines& lines, const Lines& to, int32_t first,
                        int32_t columns) {
   const uint8_t* x = m.part[kX].data + base[kX] + first * 4;
-  const VF count = broadcast(static_cast<float>(lines.count()));
-  VF mean[V], inverse[V];
+  const VF count = broadcast(static_cast<float>(lines.count() * m.group));
+  VF mean[V], inverse[V], sum[V];
   Sum::Total sums[V], squares[V];
   if (m.centre) fold_columns<Sum, V>(sums, x, lines, columns, [](auto, VF v) { return v; });
-  unroll<V>([&](auto v) { mean[v] = hn::Div(sums[v].value(), count); });
+  unroll<V>([&](auto v) { sum[v] = sums[v].value(); });
+  sum_groups<V>(sum, columns, m.group);
+  unroll<V>([&](auto v) { mean[v] = hn::Div(sum[v], count); });
   fold_columns<Sum, V>(squares, x, lines, columns, [&](auto v, VF value) {
     const VF d = hn::Sub(value, mean[v]);
     return hn::Mul(d, d);
   });
+  unroll<V>([&](auto v) { sum[v] = squares[v].value(); });
+  sum_groups<V>(sum, columns, m.group);
   VF scale[V], bias[V];
   unroll<V>([&](auto v) {
     const int32_t at = first + v * kLanes, left = columns - v * kLanes;
-    inverse[v] = m.inverse_of(hn::Div(squares[v].value(), count));
+    inverse[v] = m.inverse_of(hn::Div(sum[v], count));
     scale[v] = m.part[kScale].data != nullptr ? side(m.part[kScale].data + base[kScale], step[kScale], at, left) : broadcast(1.0f);
     bias[v] = m.part[kBias].data != nullptr ? side(m.part[kBias].data + base[kBias], step[kBias], at, left) : hn::Zero(F32());
   });
@@ -221,12 +242,54 @@ Status run_batch_norm(const OpContext& c) noexcept {
   return Status::kOk;
 }
 
+// The dimensions between the batch and the channels.
+uint32_t spatial_axes(int rank) { return axes_from(1) & ~axes_from(rank - 1); }
+
+Status run_instance_norm(const OpContext& c) noexcept {
+  const int rank = c.input(0).rank();
+  Norm m(c, spatial_axes(rank), true, c.attrs<ops::instance_norm::Attrs>().epsilon);
+  m.part[kBias] = optional(c, 2, rank);
+  normalize(m);
+  return Status::kOk;
+}
+
+Status run_group_norm(const OpContext& c) noexcept {
+  const auto& a = c.attrs<ops::group_norm::Attrs>();
+  const int rank = c.input(0).rank();
+  const int32_t channels = c.input(0).dim(rank - 1), size = channels / a.groups;
+  Norm m(c, spatial_axes(rank), true, a.epsilon);
+  m.part[kBias] = optional(c, 2, rank);
+  // Small groups lie whole in the vectors of each_column_block. Others are lines, in a dimension of their own.
+  if (kLanes % size == 0 || (4 * kLanes % size == 0 && channels % (4 * kLanes) == 0)) {
+    m.group = size;
+  } else {
+    for (Operand& o : m.part) {
+      o.strides[rank] = o.strides[rank - 1];
+      o.strides[rank - 1] *= size;
+    }
+    m.dims[rank - 1] = a.groups;
+    m.dims[rank] = size;
+    m.inner |= 1u << rank;
+    ++m.rank;
+  }
+  normalize(m);
+  return Status::kOk;
+}
+
+// Positions to take the mean of, in f32, and room for one more dimension.
+bool has_positions(const OpContext& c) {
+  const Tensor& x = c.input(0);
+  return x.dtype() == DType::f32 && x.rank() >= 3 && x.rank() < kMaxRank && x.count() > x.dim(0) * x.dim(x.rank() - 1);
+}
+
 KernelFn if_f32(const OpContext& c, KernelFn fn) { return c.input(0).dtype() == DType::f32 ? fn : nullptr; }
 
 }  // namespace
 
 KernelFn select_layer_norm(const OpContext& c) noexcept { return if_f32(c, &run_layer_norm); }
 KernelFn select_rms_norm(const OpContext& c) noexcept { return if_f32(c, &run_rms_norm); }
+KernelFn select_instance_norm(const OpContext& c) noexcept { return has_positions(c) ? &run_instance_norm : nullptr; }
+KernelFn select_group_norm(const OpContext& c) noexcept { return has_positions(c) ? &run_group_norm : nullptr; }
 KernelFn select_batch_norm(const OpContext& c) noexcept { return if_f32(c, &run_batch_norm); }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

@@ -2,6 +2,8 @@
 #include "mote/kernels/testing/differential.h"
 #include "mote/ops/batch_norm/batch_norm.h"
 #include "mote/ops/common/arg_reduce.h"
+#include "mote/ops/group_norm/group_norm.h"
+#include "mote/ops/instance_norm/instance_norm.h"
 #include "mote/ops/layer_norm/layer_norm.h"
 #include "mote/ops/log_softmax/log_softmax.h"
 #include "mote/ops/rms_norm/rms_norm.h"
@@ -87,6 +89,19 @@ TEST(ReduceKernels, LayerAndRmsNorm) {
   });
   Draw d(1);
   expect_close(OpId::layer_norm, ops::layer_norm::Attrs{}, {d.f32({3, 70, 384}), d.f32({384}), d.f32({384})}, 4e-6);
+}
+
+// Groups that are a part of a vector, several vectors, or neither.
+TEST(ReduceKernels, NormsOfChannels) {
+  Draw d(12);
+  for (const int32_t channels : {1, 5, 16, 24, 40, 64, 96, 128, 320}) {
+    for (const Shape& shape : {Shape{2, 9, channels}, {3, 4, 5, channels}, {1, 2, 3, 11, channels}}) {
+      const auto x = d.f32(shape), scale = d.f32({channels}), bias = d.f32({channels});
+      expect_close(OpId::instance_norm, ops::instance_norm::Attrs{0.01f}, {x, scale, bias}, 2e-5);
+      for (int32_t groups = 1; groups <= channels; ++groups)
+        if (channels % groups == 0) expect_close(OpId::group_norm, ops::group_norm::Attrs{groups, 0.01f}, {x, scale, bias}, 2e-5);
+    }
+  }
 }
 
 TEST(ReduceKernels, BatchNorm) {

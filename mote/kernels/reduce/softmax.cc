@@ -15,6 +15,10 @@ struct Line {
   int64_t out_step;
   int32_t n;
 
+  MOTE_INLINE VF get(int32_t first, int32_t count) const {
+    const uint8_t* from = in + first * in_step;
+    return in_step == 4 ? load_some(reinterpret_cast<const float*>(from), count) : load_apart(from, in_step, count);
+  }
   MOTE_INLINE void put(int32_t first, VF v, int32_t count) const {
     uint8_t* to = out + first * out_step;
     if (out_step == 4) store_some(v, count, reinterpret_cast<float*>(to));
@@ -22,8 +26,32 @@ struct Line {
   }
 };
 
+// A line that fits V vectors. NaN needs no care: it reaches the sum, and through it every result.
+template <bool Log, int V>
+MOTE_INLINE void soft_vectors(const Line& l) {
+  const F32 d;
+  VF x[V], e[V], sums = hn::Zero(d), peaks = broadcast(-HUGE_VALF);
+  const auto left = [&](int v) MOTE_LAMBDA {
+    const int32_t rest = l.n - v * kLanes;
+    return rest < 0 ? 0 : rest < kLanes ? rest : kLanes;
+  };
+  unroll<V>([&](auto v) MOTE_LAMBDA {
+    x[v] = first_lanes(l.get(v * kLanes, left(v)), left(v), broadcast(-HUGE_VALF));
+    peaks = larger(peaks, x[v]);
+  });
+  const VF peak = hn::MaxOfLanes(d, peaks);
+  unroll<V>([&](auto v) MOTE_LAMBDA {
+    e[v] = exp_fading(hn::Sub(x[v], peak));
+    sums = hn::Add(sums, first_lanes(e[v], left(v), hn::Zero(d)));
+  });
+  const VF sum = hn::SumOfLanes(d, sums), log_sum = Log ? log(sum) : sum, factor = Log ? sum : hn::Div(broadcast(1.0f), sum);
+  unroll<V>([&](auto v) MOTE_LAMBDA { l.put(v * kLanes, Log ? hn::Sub(hn::Sub(x[v], peak), log_sum) : hn::Mul(e[v], factor), left(v)); });
+}
+
 template <bool Log>
 void soft_line(const Line& l) {
+  if (l.n <= kLanes) return soft_vectors<Log, 1>(l);
+  if (l.n <= 4 * kLanes) return soft_vectors<Log, 4>(l);
   Max::Total peaks;
   fold_line<Max>(peaks, l.in, l.in_step, l.n, [](int32_t, VF v, int32_t) { return v; });
   const VF peak = broadcast(across<Max>(peaks));
