@@ -111,7 +111,10 @@ void measure_integers(kernels::Isa isa) {
   measure("q_conv 1x1 56x56 16 -> 96", q_conv(56, 16, 96, 1), isa);
   measure("q_conv 3x3 28x28 64 -> 64", q_conv(28, 64, 64, 3), isa);
   measure("q_conv 3x3 14x14 128 -> 128", q_conv(14, 128, 128, 3), isa);
+  measure("q_conv 3x3 56x56 3 -> 32", q_conv(56, 3, 32, 3), isa);
+  measure("q_conv 1x1 7x7 160 -> 960", q_conv(7, 160, 960, 1), isa);
   measure("q_conv depthwise 3x3 28x28 192", q_conv(28, 192, 192, 3, 192), isa);
+  measure("q_conv depthwise 5x5 14x14 240", q_conv(14, 240, 240, 5, 240), isa);
 }
 
 }  // namespace

@@ -46,18 +46,20 @@ Status File::read_at(uint64_t offset, ByteSpan to) const noexcept {
 
 namespace {
 
+#if defined(__linux__) && defined(MADV_POPULATE_READ)
 // Enters pages that the system's cache holds into the page table, which takes half of what as many faults would take in the first run.
 // What is not cached comes when it is read. A page speaks for its neighbours: files are read, and dropped, in large pieces.
-void enter_cached_pages([[maybe_unused]] uint8_t* data, [[maybe_unused]] size_t size) noexcept {
-#if defined(MADV_POPULATE_READ)
+void enter_cached_pages(uint8_t* data, size_t size) noexcept {
   constexpr size_t kPiece = 2u << 20, kMost = 6u << 20;  // loading stays under a millisecond
   for (size_t at = 0; at < size && at < kMost; at += kPiece) {
     unsigned char resident = 0;
     if (mincore(data + at, 1, &resident) != 0) return;
     if ((resident & 1) != 0) (void)madvise(data + at, size - at < kPiece ? size - at : kPiece, MADV_POPULATE_READ);
   }
-#endif
 }
+#else
+void enter_cached_pages(uint8_t*, size_t) noexcept {}
+#endif
 
 }  // namespace
 

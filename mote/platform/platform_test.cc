@@ -116,6 +116,14 @@ TEST(Memory, IsAligned) {
     EXPECT_EQ(reinterpret_cast<uintptr_t>(p) % alignment, 0u);
     host_release(p);
   }
+  for (const size_t bytes : {size_t{4096} * 3 + 5, size_t{700} << 10, (size_t{2} << 20) + 1, size_t{9} << 20}) {
+    auto* p = static_cast<uint8_t*>(host_allocate(bytes, 64));
+    ASSERT_NE(p, nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(p) % 64, 0u);
+    for (size_t i = 0; i < bytes; ++i) p[i] = static_cast<uint8_t>(i * 7);
+    for (size_t i = 0; i < bytes; i += 509) ASSERT_EQ(p[i], static_cast<uint8_t>(i * 7)) << bytes;
+    host_release(p);
+  }
   void* nothing = host_allocate(0, 16);
   EXPECT_NE(nothing, nullptr);
   host_release(nothing);

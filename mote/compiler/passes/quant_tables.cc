@@ -1,4 +1,5 @@
-// Operators of 8-bit numbers whose operands are all one tensor or tables of it are a table of that tensor: x * sigmoid(x), tables of tables.
+// Operators of 8-bit numbers whose operands are all one tensor or tables of it are a table of that tensor: x * sigmoid(x), tables of
+// tables.
 
 #include "mote/compiler/ir/infer.h"
 #include "mote/compiler/passes/quantized.h"
@@ -35,10 +36,10 @@ Value* table_of(Graph& g, const Node& n, const Value* x) {
   std::vector<Value*> inputs;
   for (const Value* v : n.inputs) {
     const Node* made_by = lookup(v);
-    inputs.push_back(v == x              ? values
-                     : v->is_constant()  ? copy(v)
+    inputs.push_back(v == x               ? values
+                     : v->is_constant()   ? copy(v)
                      : made_by != nullptr ? run_copy(g, block, *made_by, {values, copy(made_by->inputs[1])})
-                                         : nullptr);
+                                          : nullptr);
     if (inputs.back() == nullptr) return nullptr;
   }
   return run_copy(g, block, n, inputs);

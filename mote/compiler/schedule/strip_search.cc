@@ -39,8 +39,8 @@ int64_t live_at(const Plan& plan, const std::vector<uint32_t>& origins, uint32_t
 
 }  // namespace
 
-StripSearch::StripSearch(const Plan& fresh, const OpRegistry& ops, Finish finish, const target::Target& target, double most_slowness)
-    : fresh_(fresh), ops_(ops), finish_(std::move(finish)), target_(target), most_slowness_(most_slowness) {
+StripSearch::StripSearch(const Plan& fresh, const OpRegistry& ops, Finish finish, const target::Target& target, const StripLimits& limits)
+    : fresh_(fresh), ops_(ops), finish_(std::move(finish)), target_(target), limits_(limits) {
   for (const uint32_t threads : std::set<uint32_t>{1, std::min(2u, target.all.threads), target.all.threads})
     whole_ns_.emplace_back(threads, PlanCost(target, threads).run_ns(fresh));
 }
@@ -95,7 +95,7 @@ std::vector<StripSearch::Candidate> StripSearch::candidates(const Tried& now) co
         Plan plan = fresh_;
         if (!make_strips(plan, ops_, segments, nullptr)) continue;
         const double slow = slowness(plan);
-        if (slow > most_slowness_) continue;
+        if (slow > limits_.time) continue;
         Tried tried;
         if (!finished(segments, &tried)) continue;
         const auto reached = std::make_pair(tried.plan.peak(), live_at(tried.plan, tried.origins, low, high));
@@ -123,8 +123,9 @@ bool StripSearch::improve(uint64_t goal, Tried* now) const {
 bool StripSearch::run(uint64_t goal, Plan* best) {
   Tried now;
   if (!finished({}, &now)) return false;
+  const auto most = static_cast<uint64_t>(static_cast<double>(best->peak()) * limits_.peak);
   for (int round = 0; round < kRounds && (goal == 0 || best->peak() > goal) && improve(goal, &now); ++round)
-    if (now.plan.peak() < best->peak()) *best = now.plan;
+    if (now.plan.peak() < best->peak() && now.plan.peak() <= most) *best = now.plan;
   return true;
 }
 

@@ -9,14 +9,19 @@
 
 namespace mote::schedule {
 
+// What a plan with strips may take, relative to the one without.
+struct StripLimits {
+  double time;  // on the target, on one thread or on many
+  double peak;  // of memory
+};
+
 class StripSearch {
  public:
   // Shares and places the memory of a plan; gives for each of its steps the number before. False when it does not fit.
   using Finish = std::function<bool(Plan&, std::vector<uint32_t>* origins)>;
 
-  // `fresh`: steps without strips. `most_slowness`: what a plan with strips may take on the target, on one thread or on many, relative to
-  // the one without. Plan, registry and target are borrowed.
-  StripSearch(const Plan& fresh, const OpRegistry& ops, Finish finish, const target::Target& target, double most_slowness);
+  // `fresh`: steps without strips. Plan, registry and target are borrowed.
+  StripSearch(const Plan& fresh, const OpRegistry& ops, Finish finish, const target::Target& target, const StripLimits& limits);
 
   // Adds strips around the steps where the peak is, as long as it becomes smaller, until it is at most `goal` bytes (0: as small as it
   // gets). Of plans that need about the same memory, or reach the goal, the fastest is taken. *best holds the finished plan without strips
@@ -45,7 +50,7 @@ class StripSearch {
   const OpRegistry& ops_;
   const Finish finish_;
   const target::Target& target_;
-  const double most_slowness_;
+  const StripLimits limits_;
   std::vector<std::pair<uint32_t, double>> whole_ns_;  // by threads: the plan without strips
 };
 

@@ -1,5 +1,5 @@
-// Depthwise convolutions of 3x3 taps for processors with 32 registers of four floats: the nine taps of four channels stay in registers while
-// several neighbouring outputs are computed. Bias and clamp alone are done with the sums.
+// Depthwise convolutions of 3x3 taps for processors with 32 registers of four floats: the nine taps of four channels stay in registers
+// while several neighbouring outputs are computed. Bias and clamp alone are done with the sums.
 
 #include "mote/kernels/depthwise/window3x3.h"
 

@@ -18,11 +18,11 @@ namespace {
 using ops::q_conv::Attrs;
 using ops::q_conv::kResidual;
 
-constexpr int kVectors = kPanel / kVectorOutputs;  // registers for 16 channels
+constexpr int kVectors = kPanel / kVectorOutputs;                               // registers for 16 channels
 constexpr int kStrip = (kRegisters == 32 && kVectors > 2 ? 16 : 8) / kVectors;  // outputs whose sums are in registers together
-constexpr int kMaxSlots = 64;                      // fours of taps, for 16 channels
-constexpr int kMaxBlocks = 4;                      // sixteens of channels that are prepared together
-constexpr int kMaxRun = 32;                        // outputs that go to the stage together
+constexpr int kMaxSlots = 64;                                                   // fours of taps, for 16 channels
+constexpr int kMaxBlocks = 4;                                                   // sixteens of channels that are prepared together
+constexpr int kMaxRun = 32;                                                     // outputs that go to the stage together
 constexpr int kMaxHeight = 64;
 
 struct Problem {

@@ -1,5 +1,5 @@
-// Depthwise convolutions of 3x3 taps on 64-bit Arm: 16 channels of two neighbouring outputs at a time, tap by tap. Two products are added as
-// 16 bits, which holds as long as no weight is -128.
+// Depthwise convolutions of 3x3 taps on 64-bit Arm: 16 channels of two neighbouring outputs at a time, tap by tap. Two products are added
+// as 16 bits, which holds as long as no weight is -128.
 
 #include "mote/kernels/int8/depthwise_wide.h"
 
@@ -74,6 +74,16 @@ struct Row {
   const TileEnd* end;
 };
 
+// Products of the lower halves. GCC would keep those in registers of their own.
+MOTE_INLINE int16x8_t low_products(int8x16_t a, int8x16_t b) {
+  int16x8_t r;
+  __asm__("smull %0.8h, %1.8b, %2.8b" : "=w"(r) : "w"(a), "w"(b));
+  return r;
+}
+MOTE_INLINE void add_low_products(int16x8_t& sum, int8x16_t a, int8x16_t b) {
+  __asm__("smlal %0.8h, %1.8b, %2.8b" : "+w"(sum) : "w"(a), "w"(b));
+}
+
 // Sums of one output; a, b, c: columns under the window. Each: every product is widened by itself.
 template <bool Each>
 MOTE_INLINE void window_sums(const Taps& t, const int8x16_t (&w)[kTaps], const int8x16_t (&a)[3], const int8x16_t (&b)[3],
@@ -84,10 +94,10 @@ MOTE_INLINE void window_sums(const Taps& t, const int8x16_t (&w)[kTaps], const i
   unroll<(kTaps + kTogether - 1) / kTogether>([&](auto group) MOTE_LAMBDA {
     constexpr int kFirst = kTogether * decltype(group)::value, kSecond = kFirst + 1;
     const int8x16_t x = tap(Index<kFirst>{});
-    int16x8_t low = vmull_s8(vget_low_s8(x), vget_low_s8(w[kFirst])), high = vmull_high_s8(x, w[kFirst]);
+    int16x8_t low = low_products(x, w[kFirst]), high = vmull_high_s8(x, w[kFirst]);
     if constexpr (!Each && kSecond < kTaps) {
       const int8x16_t y = tap(Index<kSecond>{});
-      low = vmlal_s8(low, vget_low_s8(y), vget_low_s8(w[kSecond]));
+      add_low_products(low, y, w[kSecond]);
       high = vmlal_high_s8(high, y, w[kSecond]);
     }
     sums[0] = vaddw_s16(sums[0], vget_low_s16(low));
@@ -209,15 +219,24 @@ class Blocks {
     const TileEnd end(t.base, columns_.multiplier + i * kPanel, columns_.right + i * kPanel, nullptr, p_.stage.bounds(), p_.stage.type(),
                       p_.stage.has_real());
     alignas(64) int32_t sums[kMaxRun * kPanel];
-    Row r{{}, p_.x.column, p_.g.pad_w, p_.x.w, 0, zero, static_cast<uint8_t>(p_.is_signed ? 0 : 0x80), nullptr, p_.y.column,
-          direct_ ? nullptr : sums, &end};
+    Row r{{},
+          p_.x.column,
+          p_.g.pad_w,
+          p_.x.w,
+          0,
+          zero,
+          static_cast<uint8_t>(p_.is_signed ? 0 : 0x80),
+          nullptr,
+          p_.y.column,
+          direct_ ? nullptr : sums,
+          &end};
     for (int32_t k = 0; k < 3; ++k) {
       const int32_t line = k >= first && k < last ? top + k : first < last ? top + first : 0;  // any, where the taps are zero
       r.rows[k] = p_.x.at(n, line, 0) + channel;
     }
     const bool general = careful_ || !p_.is_signed;
-    const RowFn row_fn = p_.g.stride_w == 1 ? (general ? &run_row<1, true> : &run_row<1, false>)
-                                         : (general ? &run_row<2, true> : &run_row<2, false>);
+    const RowFn row_fn =
+        p_.g.stride_w == 1 ? (general ? &run_row<1, true> : &run_row<1, false>) : (general ? &run_row<2, true> : &run_row<2, false>);
     const int32_t step = direct_ ? p_.y.w : kMaxRun;
     for (int32_t x = 0; x < p_.y.w; x += step) {
       r.outputs = p_.y.w - x < step ? p_.y.w - x : step;
@@ -256,8 +275,16 @@ Status run(const OpContext& c) noexcept {
   if (add) sum = ops::q_conv::sum_attrs(a);
   const Stage stage(c, a, &sum);
   const Plane y(c.output(0));
-  const Problem p{a,   Geometry(a, w.desc->dims + 1, 2), Plane(c.input(0)), y, add ? Plane(c.input(kResidual)) : Plane(),
-                  add, stage, w.as<const int8_t>(), w.dim(0), c.input(0).dtype() == DType::s8};
+  const Problem p{a,
+                  Geometry(a, w.desc->dims + 1, 2),
+                  Plane(c.input(0)),
+                  y,
+                  add ? Plane(c.input(kResidual)) : Plane(),
+                  add,
+                  stage,
+                  w.as<const int8_t>(),
+                  w.dim(0),
+                  c.input(0).dtype() == DType::s8};
   const RowRange rows(c, y, false);
   const int32_t height = rows.end - rows.begin, parts = (p.blocks() + kMaxBlocks - 1) / kMaxBlocks;
   if (height <= 0) return Status::kOk;

@@ -81,7 +81,7 @@ using StripFn = void (*)(const Strip&, int32_t, int32_t*);
 
 template <class F>
 StripFn strip_for(int32_t kernel, int32_t stride, bool rest) {
-  static constexpr StripFn kFns[] = {&strip_of<F, 3, 1, false>, &strip_of<F, 3, 1, true>, &strip_of<F, 3, 2, false>,
+  static constexpr StripFn kFns[] = {&strip_of<F, 3, 1, false>, &strip_of<F, 3, 1, true>,  &strip_of<F, 3, 2, false>,
                                      &strip_of<F, 3, 2, true>,  &strip_of<F, 5, 1, false>, &strip_of<F, 5, 1, true>,
                                      &strip_of<F, 5, 2, false>, &strip_of<F, 5, 2, true>};
   return kFns[(kernel == 5) * 4 + (stride == 2) * 2 + rest];
@@ -276,8 +276,16 @@ Status run(const OpContext& c) noexcept {
   if (add) sum = ops::q_conv::sum_attrs(a);
   const Stage stage(c, a, &sum);
   const Plane y(c.output(0));
-  const Problem p{a,   Geometry(a, w.desc->dims + 1, 2), Plane(c.input(0)), y, add ? Plane(c.input(kResidual)) : Plane(),
-                  add, stage, w.as<const int8_t>(), w.dim(0), c.input(0).dtype() == DType::s8};
+  const Problem p{a,
+                  Geometry(a, w.desc->dims + 1, 2),
+                  Plane(c.input(0)),
+                  y,
+                  add ? Plane(c.input(kResidual)) : Plane(),
+                  add,
+                  stage,
+                  w.as<const int8_t>(),
+                  w.dim(0),
+                  c.input(0).dtype() == DType::s8};
   const RowRange rows(c, y, false);
   const int32_t height = rows.end - rows.begin, blocks = (p.channels + Main::kChannels - 1) / Main::kChannels;
   if (height <= 0) return Status::kOk;

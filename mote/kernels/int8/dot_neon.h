@@ -28,9 +28,7 @@ MOTE_INLINE Register broadcast(const Left* p) {
 MOTE_INLINE Register add_weights(Register sum, Register w) { return vpadalq_s16(sum, vpaddlq_s8(vreinterpretq_s8_s32(w))); }
 
 #if defined(__ARM_FEATURE_DOTPROD)
-MOTE_INLINE Register dot(Register sum, Register x, Register w) {
-  return vdotq_s32(sum, vreinterpretq_s8_s32(x), vreinterpretq_s8_s32(w));
-}
+MOTE_INLINE Register dot(Register sum, Register x, Register w) { return vdotq_s32(sum, vreinterpretq_s8_s32(x), vreinterpretq_s8_s32(w)); }
 #else
 MOTE_INLINE Register dot(Register sum, Register x, Register w) {
   const int8x16_t a = vreinterpretq_s8_s32(x), b = vreinterpretq_s8_s32(w);

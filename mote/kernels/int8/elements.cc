@@ -106,9 +106,14 @@ struct Rescale {
     real = hn::BitCast(FloatOfInts(), factor.multiplier);
     simple = Factor::is_simple(multiplier, shift);
   }
+  static MOTE_INLINE VI ints_of(VI v) { return v; }
+  template <class V>
+  static MOTE_INLINE VI ints_of(V narrow) {
+    return hn::PromoteTo(I32(), narrow);
+  }
   template <class V>
   MOTE_INLINE VI operator()(V narrow) const {
-    const VI x = hn::Sub(hn::PromoteTo(I32(), narrow), set_ints(zero));
+    const VI x = hn::Sub(ints_of(narrow), set_ints(zero));
     if (is_real) return round_within(hn::Mul(hn::ConvertTo(FloatOfInts(), x), real), bounds);
     return clamp_within(simple ? factor.scale<true>(x) : factor.scale<false>(x), bounds);
   }
@@ -184,8 +189,6 @@ Status run_lut(const OpContext& c) noexcept {
   return Status::kOk;
 }
 
-bool is_byte(DType t) { return t == DType::s8 || t == DType::u8; }
-
 }  // namespace
 
 KernelFn select_q_add(const OpContext& c) noexcept { return select_sum<1>(c); }
@@ -199,11 +202,28 @@ KernelFn select_q_mul(const OpContext& c) noexcept {
 }
 KernelFn select_q_lut(const OpContext&) noexcept { return &run_lut; }
 
+template <class X>
+static KernelFn select_requantize_to(DType y) {
+  switch (y) {
+    case DType::s8: return &run_requantize<X, int8_t>;
+    case DType::u8: return &run_requantize<X, uint8_t>;
+    case DType::s32: return &run_requantize<X, int32_t>;
+    default: return nullptr;
+  }
+}
 KernelFn select_requantize(const OpContext& c) noexcept {
-  const DType x = c.input(0).dtype(), y = c.output(0).dtype();
-  if (!is_byte(x) || !is_byte(y) || c.input(1).count() != 1) return nullptr;
-  if (x == DType::s8) return y == DType::s8 ? &run_requantize<int8_t, int8_t> : &run_requantize<int8_t, uint8_t>;
-  return y == DType::s8 ? &run_requantize<uint8_t, int8_t> : &run_requantize<uint8_t, uint8_t>;
+  const auto& a = c.attrs<ops::requantize::Attrs>();
+  const DType y = c.output(0).dtype();
+  if (c.input(1).count() != 1) return nullptr;
+  // Wide results as they come: with fixed-point factors, nothing to add and no bounds.
+  if (y == DType::s32 && (!c.has_input(2) || a.output_zero != 0 || a.clamp_lo != ops::kNoClampLo || a.clamp_hi != ops::kNoClampHi))
+    return nullptr;
+  switch (c.input(0).dtype()) {
+    case DType::s8: return select_requantize_to<int8_t>(y);
+    case DType::u8: return select_requantize_to<uint8_t>(y);
+    case DType::s32: return select_requantize_to<int32_t>(y);
+    default: return nullptr;
+  }
 }
 KernelFn select_quantize(const OpContext& c) noexcept {
   if (c.input(0).dtype() != DType::f32 || c.input(1).count() != 1 || (c.has_input(2) && c.input(2).count() != 1)) return nullptr;

@@ -18,6 +18,7 @@ struct TileEnd {
     zero = static_cast<int16_t>(bounds.zero - offset);
     lo = static_cast<int8_t>(bounds.lo + bounds.zero - offset);
     hi = static_cast<int8_t>(bounds.hi + bounds.zero - offset);
+    clamps = lo != -128 || hi != 127;
   }
   const int32_t *base, *multiplier, *right;
   uint8_t* const* out;  // [row], at the tile's first output
@@ -25,20 +26,22 @@ struct TileEnd {
   int8_t lo, hi;
   uint8_t flip;
   bool real;
+  int32_t clamps;  // 0: every byte is within the limits
 };
 
 // What every row needs. Loaded here and now: the compiler would keep it in registers that the products need.
 struct Limits {
+  bool clamps;
   int16x8_t zero;
   int8x16_t lo, hi;
-  MOTE_INLINE explicit Limits(const TileEnd& e) {
+  MOTE_INLINE explicit Limits(const TileEnd& e) : clamps(e.clamps != 0) {
     __asm__ volatile("ld1r {%0.8h}, %1" : "=w"(zero) : "Q"(e.zero));
     __asm__ volatile("ld1r {%0.16b}, %1" : "=w"(lo) : "Q"(e.lo));
     __asm__ volatile("ld1r {%0.16b}, %1" : "=w"(hi) : "Q"(e.hi));
   }
 };
 
-// Up to 16 sums of one row as bytes.
+// Up to 16 sums of one row as bytes, not clamped.
 template <int NV>
 MOTE_INLINE uint8x16_t narrow_row(const Limits& e, const int32x4_t* scaled) {
   const int16x8_t low = vqaddq_s16(vqmovn_high_s32(vqmovn_s32(scaled[0]), scaled[1]), e.zero);
@@ -49,18 +52,20 @@ MOTE_INLINE uint8x16_t narrow_row(const Limits& e, const int32x4_t* scaled) {
   } else {
     y = vcombine_s8(vqmovn_s16(low), vdup_n_s8(0));
   }
-  return vreinterpretq_u8_s8(vminq_s8(vmaxq_s8(y, e.lo), e.hi));
+  return vreinterpretq_u8_s8(y);
 }
 
 // The first `count` bytes of each row.
-__attribute__((noinline)) inline void store_some_outputs(const uint8_t (*rows)[16], int32_t row_count, int64_t at, int64_t count, uint8_t* const* to) {
+__attribute__((noinline)) inline void store_some_outputs(const uint8_t (*rows)[16], int32_t row_count, int64_t at, int64_t count,
+                                                         uint8_t* const* to) {
   for (int32_t m = 0; m < row_count; ++m)
     for (int64_t i = 0; i < count; ++i) to[m][at + i] = rows[m][i];
 }
 
 // Sums of MR rows from output `at` on, `count` of which are wanted, to to[row] + at.
 template <int MR, int NV>
-MOTE_INLINE void finish(const TileEnd& e, const Limits& limits, int64_t at, int64_t count, const int32x4_t (&sums)[MR][NV], uint8_t* const (&to)[MR]) {
+MOTE_INLINE void finish(const TileEnd& e, const Limits& limits, int64_t at, int64_t count, const int32x4_t (&sums)[MR][NV],
+                        uint8_t* const (&to)[MR]) {
   uint8x16_t y[MR];
   int32x4_t multiplier[NV], shift[NV];
   unroll<NV>([&](auto v) MOTE_LAMBDA { multiplier[v] = vld1q_s32(e.multiplier + at + v * 4); });
@@ -84,6 +89,9 @@ MOTE_INLINE void finish(const TileEnd& e, const Limits& limits, int64_t at, int6
       y[m] = narrow_row<NV>(limits, scaled);
     });
   }
+  if (limits.clamps)
+    unroll<MR>([&](auto m)
+                   MOTE_LAMBDA { y[m] = vreinterpretq_u8_s8(vminq_s8(vmaxq_s8(vreinterpretq_s8_u8(y[m]), limits.lo), limits.hi)); });
   if (e.flip != 0) unroll<MR>([&](auto m) MOTE_LAMBDA { y[m] = veorq_u8(y[m], vdupq_n_u8(e.flip)); });
   if (count >= 4 * NV) {
     unroll<MR>([&](auto m) MOTE_LAMBDA {

@@ -14,6 +14,7 @@
 #include "mote/ops/q_matmul/q_matmul.h"
 #include "mote/ops/q_mul/q_mul.h"
 #include "mote/ops/q_reduce/q_reduce.h"
+#include "mote/ops/q_softmax/q_softmax.h"
 #include "mote/ops/q_sub/q_sub.h"
 #include "mote/ops/quantize/quantize.h"
 #include "mote/ops/requantize/requantize.h"
@@ -70,6 +71,7 @@ Array bytes(Draw& d, DType type, const Shape& shape) {
   for (int i = 0; i < 3 && a.count() > 0; ++i) a.set(d.in(0, static_cast<int32_t>(a.count()) - 1), type == DType::u8 ? 255 : -128);
   return a;
 }
+DType byte_type(Draw& d) { return d.one_in(2) ? DType::s8 : DType::u8; }
 int32_t zero_point(Draw& d, DType type) { return type == DType::u8 ? d.in(0, 255) : d.in(-128, 127); }
 
 // Operands 2 to 7 of a quantized product with n outputs, and the attributes that go with them.
@@ -119,6 +121,23 @@ TEST(Int8Kernels, MatmulsAgree) {
     in.insert(in.begin(), {x, w.packed(Layout::kPanel16k4)});
     expect_same(OpId::q_matmul, a, in);
     if (HasFatalFailure()) return;
+  }
+}
+
+// Both sides are activations, in batches that may be broadcast.
+TEST(Int8Kernels, ProductsOfPairsAgree) {
+  for (uint32_t seed = 0; seed < 60 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    const DType type = d.one_in(2) ? DType::s8 : DType::u8, right = d.one_in(2) ? DType::s8 : DType::u8;
+    const int32_t m = d.in(1, 40), n = d.in(1, 90), k = d.in(1, d.one_in(6) ? 1500 : 150), batch = d.in(1, 3);
+    const Array x = bytes(d, type, d.one_in(3) ? Shape{1, m, k} : Shape{batch, m, k}),
+                w = bytes(d, right, Shape{2, d.one_in(3) ? 1 : batch, n, k});
+    ops::q_matmul::Attrs a;
+    std::vector<Array> in = stage_inputs(d, type, n, static_cast<int32_t>(x.count() / k), false, &a);
+    if (right == DType::u8) a.weight_zero = d.in(0, 255), in[4] = Array();
+    in.insert(in.begin(), {x, w});
+    expect_same(OpId::q_matmul, a, in);
   }
 }
 
@@ -192,12 +211,34 @@ TEST(Int8Kernels, DepthwiseConvolutionsAgree) {
   }
 }
 
+// What tiles and wide registers are made for: many channels, more rows than fit together.
+TEST(Int8Kernels, LargeConvolutionsAgree) {
+  for (uint32_t seed = 0; seed < 24; ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    const bool depthwise = d.one_in(2);
+    const int32_t kernel = depthwise ? 3 + 2 * d.in(0, 1) : d.in(1, 3), channels = depthwise ? 1 : d.one_in(4) ? 3 : 32 * d.in(1, 5);
+    const DType type = byte_type(d);
+    ops::q_conv::Attrs a;
+    a.groups = depthwise ? d.in(16, 150) : 1;
+    const int32_t stride = d.in(1, 2);
+    for (int i = 0; i < 2; ++i) a.strides[i] = stride, a.pads_begin[i] = d.in(0, 1), a.pads_end[i] = d.in(0, 1);
+    const int32_t outputs = depthwise ? 1 : d.in(8, 150);
+    const Array input = bytes(d, type, {d.in(1, 2), d.in(kernel, 20), d.in(kernel, 40), channels * a.groups});
+    const Array weights = bytes(d, DType::s8, {outputs * a.groups, kernel, kernel, channels});
+    SCOPED_TRACE(testing::PrintToString(input.shape()) + " by " + testing::PrintToString(weights.shape()));
+    std::vector<Array> in = stage_inputs(d, type, outputs * a.groups, input.shape()[0], depthwise, &a);
+    in.insert(in.begin(), {input, weights.packed(Layout::kPanel16k4)});
+    add_residual(d, input, &a, &in);
+    expect_same(OpId::q_conv, a, in);
+  }
+}
+
 Shape some_shape(Draw& d) {
   Shape s;
   for (int i = d.in(1, 4); i > 0; --i) s.push_back(d.in(1, i == 1 ? 90 : 6));
   return s;
 }
-DType byte_type(Draw& d) { return d.one_in(2) ? DType::s8 : DType::u8; }
 
 ops::QuantBinaryAttrs sum_of(Draw& d, DType type) {
   ops::QuantBinaryAttrs a;
@@ -262,6 +303,35 @@ TEST(Int8Kernels, ChangesOfScaleAndTypeAgree) {
     options.outputs = 3;
     expect_same(OpId::dynamic_quantize, dynamic, {d.one_in(4) ? real : Array::random(DType::f32, real.shape(), d.seed(), -3, 7)}, true,
                 options);
+  }
+}
+
+TEST(Int8Kernels, WideChangesOfScaleAgree) {
+  for (uint32_t seed = 0; seed < 40 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    const DType types[] = {DType::s8, DType::u8, DType::s32};
+    const DType type = types[d.in(0, 2)], to = types[d.in(0, 2)];
+    const Array x =
+        type == DType::s32 ? Array::random(type, some_shape(d), d.seed(), -2147483648.0, 2147483647.0) : bytes(d, type, some_shape(d));
+    ops::requantize::Attrs r;
+    r.to = static_cast<uint32_t>(to);
+    r.input_zero = type == DType::s32 ? d.in(-3000, 3000) : zero_point(d, type);
+    r.output_zero = to == DType::s32 ? 0 : zero_point(d, to);
+    expect_same(OpId::requantize, r,
+                {x, Array::random(DType::s32, {1}, d.seed(), 1 << 30, 2147483647.0), Array::random(DType::s32, {1}, d.seed(), -20, 4)});
+  }
+}
+
+TEST(Int8Kernels, SoftmaxesAgree) {
+  for (uint32_t seed = 0; seed < 60 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    const DType type = byte_type(d), types[] = {DType::s8, DType::u8, DType::s16};
+    ops::q_softmax::Attrs a;
+    a.to = static_cast<uint32_t>(types[d.in(0, 2)]);
+    a.multiplier = d.in(1 << 30, 0x7fffffff), a.shift = d.in(15, 28), a.diff_min = d.one_in(3) ? -255 : d.in(-250, -1);
+    expect_same(OpId::q_softmax, a, {bytes(d, type, {d.in(1, 3), d.in(1, 5), d.in(1, d.one_in(4) ? 700 : 60)})});
   }
 }
 

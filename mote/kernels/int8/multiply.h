@@ -7,7 +7,7 @@
 #include "mote/kernels/int8/product_amx.h"
 #else
 #include "mote/kernels/int8/lines.h"
-#include "mote/kernels/int8/product.h"
+#include "mote/kernels/int8/row_product.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
@@ -15,7 +15,8 @@ inline constexpr bool kTilesAlone = false;
 inline bool pays(int64_t, int64_t, int64_t, const LineShape&) { return true; }
 template <class L>
 void multiply(const Product& p, const L& left, const Stage& stage, const Threads* threads) {
-  if (p.rows > 0 && p.outputs > 0) Multiplier<L>(p, left, stage).run(threads);
+  if (p.rows <= 0 || p.outputs <= 0 || multiply_row(p, left, stage, threads)) return;
+  Multiplier<L>(p, left, stage).run(threads);
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

@@ -20,6 +20,9 @@ inline constexpr int32_t kBufferBytes = 64;
 inline constexpr int32_t kBufferBytes = kTileRows * kMaxDepth + 64;
 #endif
 
+// Where elements are bytes: those of the lines under a tile (see fitting_lines).
+inline constexpr int32_t kLineBytes = std::is_same_v<Left, int8_t> ? 2048 : 0;
+
 // Weights: panels (N / 16, K / 4, 16, 4) of outputs `first_output` and on.
 struct Product {
   int32_t rows, outputs, k;
@@ -87,7 +90,10 @@ class Multiplier {
         left_(left),
         stage_(stage),
         strip_(fitting(left.strip(), stage)),
-        tiles_(p.rows, strip_.runs > 0 ? strip_.width : p.rows),
+        lines_(strip_.runs > 0 ? Strip{} : fitting_lines(left.strip(), stage)),
+        tiles_(p.rows, strip_.runs > 0   ? strip_.width
+                       : lines_.runs > 0 ? lines_.width
+                                         : p.rows),
         zero_(stage.x_zero(0)),
         sums_needed_(stage.has_w_zero()),
         panel_stride_(int64_t{(p.k + 3) / 4} * kStepBytes) {}
@@ -107,11 +113,17 @@ class Multiplier {
     const bool fits = s.run_length % 4 == 0 && s.runs * round_up(s.elements(kTileRows)) <= kTileRows * kMaxDepth;
     return fits && !stage.has_w_zero() && !stage.x_zero_varies() ? s : Strip{};
   }
+  // Runs that end within four elements are copied row by row, but from lines that were brought together once for all rows.
+  static Strip fitting_lines(const Strip& s, const Stage& stage) {
+    const bool fits = kLineBytes > 0 && s.runs * round_up(s.elements(kTileRows)) <= kLineBytes && s.runs * s.run_length <= kMaxDepth;
+    return fits && s.runs > 1 && !stage.has_w_zero() && !stage.x_zero_varies() ? s : Strip{};
+  }
   static int32_t round_up(int32_t elements) { return (elements + kChunk - 1) / kChunk * kChunk; }
 
   struct Rows {
     alignas(64) Left packed[kTileRows * kMaxDepth + kChunk];
     alignas(64) uint8_t buffer[kBufferBytes];
+    alignas(64) Left lines[kLineBytes + kChunk];
     alignas(64) int32_t sums[kTileRows * kTileOutputs], more[kTileRows * kTileOutputs];
     uint8_t* out[kTileRows];
     const uint8_t* residual[kTileRows];
@@ -137,9 +149,9 @@ class Multiplier {
       const TileEnd tile_end(columns.base, columns.multiplier, columns.right, rows.shifted_out, stage_.bounds(), stage_.type(),
                              stage_.has_real());
       const TileEnd* used_end = ends_in_tile(columns) ? &tile_end : nullptr;
-      for (int32_t tile = part.first_tile; tile < part.first_tile + part.tiles; ++tile) {
-        const int32_t row = tiles_.begin(tile);
-        multiply_rows(row, tiles_.begin(tile + 1) - row, first, count, weights, columns, used_end, &rows);
+      for (int32_t tile = part.first_tile, row = tiles_.begin(tile), next; tile < part.first_tile + part.tiles; ++tile, row = next) {
+        next = tiles_.begin(tile + 1);
+        multiply_rows(row, next - row, first, count, weights, columns, used_end, &rows);
       }
     }
   }
@@ -171,13 +183,32 @@ class Multiplier {
       t.zero_factor = wrapping_sub(t.zero_factor, sum);
     });
   }
-  void pack_strip(int32_t first, int32_t count, Rows* rows) const {
+  // The runs of a strip, one behind the other.
+  void pack_strip(const Strip& strip, int32_t first, int32_t count, Left* to, Rows* rows) const {
     const LeftForm form(p_.is_signed, zero_);
-    const int32_t elements = strip_.elements(count);
-    for (int32_t run = 0; run < strip_.runs; ++run) {
-      RowWriter<false> writer(form, static_cast<uint8_t>(zero_), elements, rows->packed + run * round_up(elements), rows->buffer);
+    const int32_t elements = strip.elements(count);
+    for (int32_t run = 0; run < strip.runs; ++run) {
+      RowWriter<false> writer(form, static_cast<uint8_t>(zero_), elements, to + run * round_up(elements), rows->buffer);
       left_.write_run(first, count, run, writer);
       writer.finish();
+    }
+  }
+  // Rows from lines: copies may go beyond the end of a run, the next one is written over it.
+  void pack_lines(int32_t first, int32_t count, Rows* rows) const {
+    pack_strip(lines_, first, count, rows->lines, rows);
+    const int32_t line = round_up(lines_.elements(count)), length = lines_.run_length;
+    uint8_t* to = reinterpret_cast<uint8_t*>(rows->packed);
+    const uint8_t* from = reinterpret_cast<const uint8_t*>(rows->lines);
+    for (int32_t i = 0; i < count; ++i, to += round_up(p_.k), from += lines_.row_stride) {
+      const uint8_t* in = from;
+      uint8_t* out = to;
+      for (int32_t run = 0; run < lines_.runs; ++run, in += line, out += length) {
+        store_block(load_block(in), out);
+        for (int32_t k = 16; k < length; k += 16) store_block(load_block(in + k), out + k);
+      }
+      // The last four may be incomplete.
+      constexpr uint8_t kNone[4] = {};
+      copy_as<uint32_t>(out, kNone);
     }
   }
   // Where the outputs of a strip go.
@@ -198,12 +229,15 @@ class Multiplier {
                      const TileEnd* tile_end, Rows* rows) const {
     const bool strip = strip_.runs > 0, whole = strip || p_.k <= kMaxDepth;
     const Left* left = rows->packed;
-    if (strip) {
+    if (strip || lines_.runs > 0) {
       const Line line = left_.line(first);
-      name_rows(line, count, rows);
+      if (tile_end == nullptr) name_rows(line, count, rows);
+      else
+        for (int32_t i = 0; i < count; ++i) rows->shifted_out[i] = line.out + i * line.out_step + p_.first_output + first_output;
       // Signed values may be multiplied as they are.
       if (std::is_same_v<Left, int8_t> && p_.is_signed && line.in != nullptr) left = reinterpret_cast<const Left*>(line.in);
-      else pack_strip(first, count, rows);
+      else if (strip) pack_strip(strip_, first, count, rows->packed, rows);
+      else pack_lines(first, count, rows);
     } else if (whole) {
       pack(first, count, 0, p_.k, rows);
     }
@@ -214,7 +248,8 @@ class Multiplier {
       t.run_steps = strip_.run_length / 4;
     t.careful = columns.least;
     if (whole && tile_end != nullptr) {
-      for (int32_t i = 0; i < count; ++i) rows->shifted_out[i] = rows->out[i] + p_.first_output + first_output;
+      for (int32_t i = 0; !strip && lines_.runs == 0 && i < count; ++i)
+        rows->shifted_out[i] = rows->out[i] + p_.first_output + first_output;
       t.outputs = outputs;
       t.end = tile_end;
       return tile_of(count, false)(t);
@@ -256,7 +291,7 @@ class Multiplier {
   const Product& p_;
   const L& left_;
   const Stage& stage_;
-  Strip strip_;
+  Strip strip_, lines_;
   RowTiles tiles_;
   int32_t zero_;
   bool sums_needed_;

@@ -141,7 +141,8 @@ class AmxMultiplier {
         const int32_t some = windows - at < kAmxBlock ? windows - at : kAmxBlock;
         multiply_block(lines.window(shape_, at), shape_.window_stride(), lines.offsets, shape_.runs, some, out, o, rows);
         for (int32_t y = at / pitch; y * pitch < at + some; ++y) {
-          const int32_t x = at > y * pitch ? at - y * pitch : 0, room = at + some - y * pitch, end = room < shape_.width ? room : shape_.width;
+          const int32_t x = at > y * pitch ? at - y * pitch : 0, room = at + some - y * pitch,
+                        end = room < shape_.width ? room : shape_.width;
           if (x >= end) continue;
           name_rows<false, false>(first + y * shape_.width + x, end - x, rows);
           finish(y * pitch + x - at, end - x, out, o, rows);
@@ -158,7 +159,8 @@ class AmxMultiplier {
       for (int32_t i = 0; i < some; ++i) {
         const uint8_t* from = rows->lines.window(shape_, (at + i) / shape_.width * shape_.pitch() + (at + i) % shape_.width);
         uint8_t* to = rows->packed + i * depth_;
-        for (int32_t run = 0; run < shape_.runs; ++run, to += shape_.run_length) copy_on(to, from + rows->lines.offsets[run], shape_.run_length);
+        for (int32_t run = 0; run < shape_.runs; ++run, to += shape_.run_length)
+          copy_on(to, from + rows->lines.offsets[run], shape_.run_length);
       }
       name_rows<false, false>(first + at, some, rows);
       for (int32_t out = 0; out < o.count; out += kAmxBlock) {
@@ -224,9 +226,9 @@ class AmxMultiplier {
     const bool residual = left_.has_residual();
     for (int32_t i = 0; i < count; ++i) rows->shifted_out[i] = rows->out[i] + shift;
     for (int32_t i = 0; residual && i < count; ++i) rows->shifted_residual[i] = rows->residual[i] + shift;
-    stage_.store(o.columns, {rows->sums + sum_row * kAmxBlock, kAmxBlock, count, out, o.count - out < kAmxBlock ? o.count - out : kAmxBlock,
-                             rows->shifted_out, residual ? rows->shifted_residual : nullptr, rows->terms,
-                             sums_needed_ || stage_.x_zero_varies()});
+    stage_.store(o.columns,
+                 {rows->sums + sum_row * kAmxBlock, kAmxBlock, count, out, o.count - out < kAmxBlock ? o.count - out : kAmxBlock,
+                  rows->shifted_out, residual ? rows->shifted_residual : nullptr, rows->terms, sums_needed_ || stage_.x_zero_varies()});
   }
 
   enum class How { kRows, kLines, kWindows };

@@ -13,6 +13,7 @@ MOTE_INLINE int8x16_t load_bytes(const int8_t* p) { return vld1q_s8(p); }
 #if defined(__ARM_FEATURE_MATMUL_INT8)
 inline constexpr int kRowsAtOnce = kTileRows;
 inline constexpr bool kLeastMatters = false;  // weights of -128 need care
+inline constexpr bool kPairsOfRows = true;    // sums are those of two rows
 // smmla: two rows of 8 times two outputs. A register of sums holds two outputs of two rows; the last of an odd number of rows counts twice.
 template <int MR, int NV>
 class Sums {
@@ -28,18 +29,20 @@ class Sums {
     const Left* at[2 * kPairs];
     unroll<2 * kPairs>([&](auto m) MOTE_LAMBDA { at[m] = rows[m < MR ? m : MR - 1]; });
     for (; steps >= 2; steps -= 2, weights += 2 * kStepBytes) {
-      add_eight(weights, [&](auto p) MOTE_LAMBDA { return load_pair(at[2 * p], at[2 * p + 1]); },
-                [](const int8_t* w) MOTE_LAMBDA { return load_bytes(w); });
+      add_eight(
+          weights, [&](auto p) MOTE_LAMBDA { return load_pair(at[2 * p], at[2 * p + 1]); },
+          [](const int8_t* w) MOTE_LAMBDA { return load_bytes(w); });
     }
     if (steps == 0) return weights;
-    add_eight(weights,
-              [&](auto p) MOTE_LAMBDA {
-                uint32_t first, second;
-                __builtin_memcpy(&first, at[2 * p], 4);
-                __builtin_memcpy(&second, at[2 * p + 1], 4);
-                return vreinterpretq_s8_u64(vcombine_u64(vcreate_u64(first), vcreate_u64(second)));
-              },
-              [](const int8_t*) MOTE_LAMBDA { return vdupq_n_s8(0); });
+    add_eight(
+        weights,
+        [&](auto p) MOTE_LAMBDA {
+          uint32_t first, second;
+          __builtin_memcpy(&first, at[2 * p], 4);
+          __builtin_memcpy(&second, at[2 * p + 1], 4);
+          return vreinterpretq_s8_u64(vcombine_u64(vcreate_u64(first), vcreate_u64(second)));
+        },
+        [](const int8_t*) MOTE_LAMBDA { return vdupq_n_s8(0); });
     return weights + kStepBytes;
   }
   MOTE_INLINE void rows_of(int32x4_t (&out)[MR][NV]) const {
@@ -82,7 +85,7 @@ class Sums {
 };
 #elif defined(__ARM_FEATURE_DOTPROD)
 inline constexpr int kRowsAtOnce = kTileRows;
-inline constexpr bool kLeastMatters = false;
+inline constexpr bool kLeastMatters = false, kPairsOfRows = false;
 // sdot by a lane: sixteen elements of a row are loaded at once.
 template <int MR, int NV>
 class Sums {
@@ -127,10 +130,10 @@ class Sums {
 };
 #else
 inline constexpr int kRowsAtOnce = 2;
-inline constexpr bool kLeastMatters = true;
-// Products of 8 bits as 16, two of them added, then pairs added to sums of 32 bits: a register of sums holds two halves of two outputs, so that
-// two rows fit the registers. Two products of -128 by -128 would not fit 16 bits: where weights
-// reach that (`careful`), each product is widened by itself.
+inline constexpr bool kLeastMatters = true, kPairsOfRows = false;
+// Products of 8 bits as 16, two of them added, then pairs added to sums of 32 bits: a register of sums holds two halves of two outputs, so
+// that two rows fit the registers. Two products of -128 by -128 would not fit 16 bits: where weights reach that (`careful`), each product
+// is widened by itself.
 template <int MR, int NV>
 class Sums {
  public:
@@ -155,9 +158,8 @@ class Sums {
     return weights;
   }
   MOTE_INLINE void rows_of(int32x4_t (&out)[MR][NV]) const {
-    unroll<MR>([&](auto m) MOTE_LAMBDA {
-      unroll<NV>([&](auto v) MOTE_LAMBDA { out[m][v] = vpaddq_s32(sum_[m][2 * v], sum_[m][2 * v + 1]); });
-    });
+    unroll<MR>([&](auto m)
+                   MOTE_LAMBDA { unroll<NV>([&](auto v) MOTE_LAMBDA { out[m][v] = vpaddq_s32(sum_[m][2 * v], sum_[m][2 * v + 1]); }); });
   }
 
  private:

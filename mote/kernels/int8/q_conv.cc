@@ -37,7 +37,8 @@ Status run(const OpContext& c) noexcept {
 LineShape lines_of(const OpContext& c) {
   const Attrs& a = c.attrs<Attrs>();
   const Tensor &x = c.input(0), &w = c.input(1);
-  if (x.desc->dynamic != 0 || a.groups != 1 || a.weight_zero != 0 || c.has_input(ops::kStageWZero) || c.has_input(ops::kStageXZero)) return {};
+  if (x.desc->dynamic != 0 || a.groups != 1 || a.weight_zero != 0 || c.has_input(ops::kStageWZero) || c.has_input(ops::kStageXZero))
+    return {};
   const Geometry g(a, w.desc->dims + 1, w.rank() - 2);
   const Plane out(c.output(0));
   return WindowLeft(g, Plane(x), out, nullptr, RowRange(c, out, w.rank() == 3), 0, w.dim(w.rank() - 1)).lines();

@@ -63,32 +63,34 @@ struct StoreRows {
     }
   }
 
-  // Real multipliers that are small, bytes without a residual: the way of most layers, four vectors at a time.
-  template <int V, class T>
+  // Bytes without a residual, scaled by small reals or simple factors: the way of most layers, four vectors at a time.
+  template <bool Real, int V, class T>
   static MOTE_INLINE void run_bytes(const Columns& c, const Outputs& o, int32_t v, int32_t count, const ByteBounds<T>& bounds) {
-    const FloatOfInts d;
-    VI base[V], x[V];
-    VFI multiplier[V];
+    VI base[V], multiplier[V], right[V], x[V];
     unroll<V>([&](auto i) MOTE_LAMBDA {
       base[i] = hn::Load(I32(), c.base + o.at + v + i * kIntLanes);
-      multiplier[i] = hn::BitCast(d, hn::Load(I32(), c.multiplier + o.at + v + i * kIntLanes));
+      multiplier[i] = hn::Load(I32(), c.multiplier + o.at + v + i * kIntLanes);
+      right[i] = hn::Load(I32(), c.right + o.at + v + i * kIntLanes);
     });
     for (int32_t m = 0; m < o.rows; ++m) {
       unroll<V>([&](auto i) MOTE_LAMBDA {
-        x[i] = nearest_small(hn::Mul(hn::ConvertTo(d, sum_of(c, o, v + i * kIntLanes, m, base[i])), multiplier[i]));
+        const FloatOfInts d;
+        const VI sum = sum_of(c, o, v + i * kIntLanes, m, base[i]);
+        if constexpr (Real) x[i] = nearest_small(hn::Mul(hn::ConvertTo(d, sum), hn::BitCast(d, multiplier[i])));
+        else x[i] = rounding_shift_right(high_mul(sum, multiplier[i]), right[i]);
       });
       store_bytes<V>(x, bounds, count, reinterpret_cast<T*>(o.out[m]) + v);
     }
   }
-  template <class T>
+  template <bool Real, class T>
   static void run_bytes(const Stage& s, const Columns& c, const Outputs& o) {
     const ByteBounds<T> bounds(s.bounds_);
     for (int32_t v = 0; v < o.count; v += 4 * kIntLanes) {
       const int32_t left = o.count - v;
-      if (left > 3 * kIntLanes) run_bytes<4>(c, o, v, left, bounds);
-      else if (left > 2 * kIntLanes) run_bytes<3>(c, o, v, left, bounds);
-      else if (left > kIntLanes) run_bytes<2>(c, o, v, left, bounds);
-      else run_bytes<1>(c, o, v, left, bounds);
+      if (left > 3 * kIntLanes) run_bytes<Real, 4>(c, o, v, left, bounds);
+      else if (left > 2 * kIntLanes) run_bytes<Real, 3>(c, o, v, left, bounds);
+      else if (left > kIntLanes) run_bytes<Real, 2>(c, o, v, left, bounds);
+      else run_bytes<Real, 1>(c, o, v, left, bounds);
     }
   }
 
@@ -118,7 +120,8 @@ struct StoreRows {
   template <class T, bool Residual>
   static void run(const Stage& s, const Columns& c, const Outputs& o) {
     if constexpr (!Residual && sizeof(T) == 1) {
-      if (s.real_ && c.small) return run_bytes<T>(s, c, o);
+      if (s.real_ && c.small) return run_bytes<true, T>(s, c, o);
+      if (!s.real_ && !s.double_ && c.simple) return run_bytes<false, T>(s, c, o);
     }
     if (s.double_) return run<How::kDouble, T, Residual>(s, c, o);
     if (s.real_) return run<How::kReal, T, Residual>(s, c, o);
@@ -149,7 +152,8 @@ void Stage::describe(int32_t first, int32_t count, Columns* columns) const noexc
     small = hn::And(small, hn::Lt(hn::And(multiplier, set_ints(0x7fffffff)), set_ints(0x3f800000)));
     for (int32_t k = 0; double_ && k < kIntLanes; ++k) c.real[i + k] = multiplier_.at<double>(n + (k < some ? k : some - 1));
     if (!w_zero_.given()) hn::Store(set_ints(b_zero_), I32(), c.zero + i);
-    for (int32_t k = 0; w_zero_.given() && k < kIntLanes; ++k) c.zero[i + k] = w_zero_.zero_point(n + (k < some ? k : some - 1), w_type_) - w_shift_;
+    for (int32_t k = 0; w_zero_.given() && k < kIntLanes; ++k)
+      c.zero[i + k] = w_zero_.zero_point(n + (k < some ? k : some - 1), w_type_) - w_shift_;
   }
   c.simple = hn::AllTrue(I32(), simple);
   c.small = hn::AllTrue(I32(), small);

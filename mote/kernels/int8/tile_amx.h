@@ -90,8 +90,8 @@ void amx_multiply(const AmxBlock& t) {
 using AmxFn = void (*)(const AmxBlock&);
 MOTE_INLINE AmxFn amx_tile_of(bool is_signed, bool two_tiles, bool two_panels) {
   static constexpr AmxFn kFns[] = {&amx_multiply<false, 1, 1>, &amx_multiply<false, 1, 2>, &amx_multiply<false, 2, 1>,
-                                    &amx_multiply<false, 2, 2>, &amx_multiply<true, 1, 1>,  &amx_multiply<true, 1, 2>,
-                                    &amx_multiply<true, 2, 1>,  &amx_multiply<true, 2, 2>};
+                                   &amx_multiply<false, 2, 2>, &amx_multiply<true, 1, 1>,  &amx_multiply<true, 1, 2>,
+                                   &amx_multiply<true, 2, 1>,  &amx_multiply<true, 2, 2>};
   return kFns[is_signed * 4 + two_tiles * 2 + two_panels];
 }
 

@@ -5,6 +5,7 @@
 // registers (products_neon.h); `rows_of` brings them into the order of outputs.
 
 #include "mote/kernels/int8/end_neon.h"
+#include "mote/kernels/int8/panel_neondot.h"
 #include "mote/kernels/int8/products_neon.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
@@ -33,12 +34,34 @@ MOTE_INLINE void finished_panel(const Tile& t, const TileEnd& e, const Left* con
   finish<MR, NV>(e, Limits(e), at, t.outputs - at, sums, to);
 }
 
+// Rows of at most so many steps go to finished_panel_dot. smmla does more with one instruction, but its sums have to be brought into order.
+inline constexpr int32_t kDotSteps = kRowsAtOnce < kTileRows ? 0 : kPairsOfRows ? 16 : 0x7fffffff;
+
+// All whole panels; returns the first output behind them.
+template <int MR>
+MOTE_INLINE int64_t panels_by_dot(const Tile& t, const Left* const (&rows)[MR], uint8_t* const* out) {
+  int64_t at = 0;
+  if constexpr (kDotSteps > 0) {
+    const int8_t* weights = t.weights;
+    uint8_t* to[MR];
+    unroll<MR>([&](auto m) MOTE_LAMBDA { to[m] = out[m]; });
+    const int64_t stride = t.panel_stride, end = t.outputs, steps = t.run_steps;
+    for (; at + kPanel <= end; at += kPanel, weights += stride) finished_panel_dot<MR>(rows, steps, weights, *t.end, at, to);
+  }
+  return at;
+}
+
 // MR rows from `first` on. The tile is copied: what it holds would be read again after every output that is written.
 template <int MR>
 __attribute__((noinline)) void panels_s8(const Tile& tile, int32_t first) {
-  const Tile t = tile;
   const Left* rows[MR];
-  unroll<MR>([&](auto m) MOTE_LAMBDA { rows[m] = t.left + (first + m) * int64_t{t.row_stride}; });
+  unroll<MR>([&](auto m) MOTE_LAMBDA { rows[m] = tile.left + (first + m) * int64_t{tile.row_stride}; });
+  int64_t at = 0;
+  if (tile.end != nullptr && tile.runs == 1 && tile.run_steps <= kDotSteps && !tile.end->real && tile.end->flip == 0) {
+    at = panels_by_dot<MR>(tile, rows, tile.end->out + first);
+    if (at >= tile.outputs) return;
+  }
+  const Tile t = tile;
   if (t.end == nullptr) {
     int32x4_t sums[MR][4];
     panel_s8<MR, 4>(t, rows, nullptr, t.weights, sums);
@@ -48,7 +71,6 @@ __attribute__((noinline)) void panels_s8(const Tile& tile, int32_t first) {
   const TileEnd e = *t.end;
   uint8_t* to[MR];
   unroll<MR>([&](auto m) MOTE_LAMBDA { to[m] = e.out[first + m]; });
-  int64_t at = 0;
   for (; at + kPanel / 2 < t.outputs; at += kPanel) finished_panel<MR, 4>(t, e, rows, to, at);
   if (at < t.outputs) finished_panel<MR, 2>(t, e, rows, to, at);
 }

@@ -47,7 +47,8 @@ class WindowLeft {
     *stride = g_.stride_w * x_.column;
     if (count > y_.w - x) count = y_.w - x;
     // Reading on behind the last channel stays within the input but for its last rows.
-    const uint8_t* end = x_.data + (x_.n - 1) * x_.batch + ((x_.ring > 0 ? x_.ring : x_.h) - 1) * x_.row + (x_.w - 1) * x_.column + channels_;
+    const uint8_t* end =
+        x_.data + (x_.n - 1) * x_.batch + ((x_.ring > 0 ? x_.ring : x_.h) - 1) * x_.row + (x_.w - 1) * x_.column + channels_;
     while (count > 0 && *at + (count - 1) * *stride + bytes > end) --count;
     return count;
   }
@@ -55,8 +56,8 @@ class WindowLeft {
   LineShape lines() const {
     if (!merge_ || point()) return {};
     const int32_t columns = ((y_.w - 1) * g_.stride_w + g_.kernel_w + g_.stride_w - 1) / g_.stride_w * g_.stride_w;
-    return {g_.kernel_h,  g_.kernel_w * channels_, columns, channels_, g_.stride_w, g_.stride_h, g_.dilation_h, y_.w,
-            rows_.end - rows_.begin};
+    return {g_.kernel_h, g_.kernel_w * channels_, columns, channels_, g_.stride_w, g_.stride_h, g_.dilation_h,
+            y_.w,        rows_.end - rows_.begin};
   }
   // Line `line` of those that the outputs from `first` on read.
   template <class W>
@@ -98,7 +99,9 @@ class WindowLeft {
   void flatten() {
     const auto dense = [](const Plane& p) { return p.ring == 0 && p.row == int64_t{p.w} * p.column; };
     const int32_t height = rows_.end - rows_.begin;
-    if (!point() || g_.stride_w != 1 || g_.stride_h != 1 || g_.pad_w != 0 || g_.pad_h != 0 || x_.w != y_.w || height <= 1) return;
+    if (!point() || g_.stride_w != 1 || g_.stride_h != 1 || g_.pad_w != 0 || g_.pad_h != 0 || x_.w != y_.w || rows_.end > x_.h ||
+        height <= 1)
+      return;
     if (!dense(x_) || !dense(y_) || (has_residual_ && !dense(residual_))) return;
     for (Plane* p : {&x_, &y_, &residual_}) {
       p->data += rows_.begin * p->row;

@@ -31,13 +31,11 @@ struct Softmax {
       int64_t sum = 0;  // 12 integer bits; more than 4096 equal elements saturate
       for (int32_t i = 0; i < walk.length; ++i)
         if (in[i] - most >= a.diff_min) sum += exp_of(a, in[i] - most).template rescale<12>().raw;
-      int over_unit;
-      const Fixed<int32_t, 0> scale{reciprocal_of(clamp_to(sum, 1, 0x7fffffff), 12, &over_unit)};
-      const int exponent = over_unit + 31 - width * 8;
+      int exponent;
+      const Fixed<int32_t, 0> scale{reciprocal(sum, width, &exponent)};
       for (int32_t i = 0; i < walk.length; ++i) {
         int64_t v = range.lo;
-        if (in[i] - most >= a.diff_min)
-          v += rounding_shift_right((scale * exp_of(a, in[i] - most)).raw, exponent < 0 ? 0 : exponent > 31 ? 31 : exponent);
+        if (in[i] - most >= a.diff_min) v += rounding_shift_right((scale * exp_of(a, in[i] - most)).raw, exponent);
         store_int(y, walk.offset[1] + i * width, clamp_to(v, range));
       }
     }
@@ -73,6 +71,18 @@ struct Softmax<int16_t> {
 };
 
 }  // namespace
+
+void exponentials(const Attrs& a, int32_t* out_exps) noexcept {
+  for (int32_t below = 0; below < 256; ++below) out_exps[below] = -below >= a.diff_min ? exp_of(a, -below).raw : 0;
+}
+
+int32_t reciprocal(int64_t sum, int width, int* out_exponent) noexcept {
+  int over_unit;
+  const int32_t scale = reciprocal_of(clamp_to(sum, 1, 0x7fffffff), 12, &over_unit);
+  const int exponent = over_unit + 31 - width * 8;
+  *out_exponent = exponent < 0 ? 0 : exponent > 31 ? 31 : exponent;
+  return scale;
+}
 
 KernelFn select(const OpContext& c) noexcept { return pick<OpId::q_softmax, Softmax>(c.input(0).dtype(), Types{}); }
 

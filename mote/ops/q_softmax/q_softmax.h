@@ -45,4 +45,10 @@ inline Status infer(const Attrs& a, const InferContext& c) noexcept {
 }
 KernelFn select(const OpContext& c) noexcept;
 
+// For kernels of 8-bit x. The exponentials (0 integer bits) of elements 0 to 255 below the greatest.
+void exponentials(const Attrs& a, int32_t* out_exps) noexcept;
+// One divided by a sum of exponentials (12 integer bits), and how far to the right its product with one of them is shifted for outputs of
+// `width` bytes: 0 to 31.
+int32_t reciprocal(int64_t sum, int width, int* out_exponent) noexcept;
+
 }  // namespace mote::ops::q_softmax
