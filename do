@@ -128,7 +128,7 @@ fuzz_target() {
 # The fuzz targets of the asan build, as many at a time as there are processors; a crash or hang fails.
 fuzz() {
   local seconds=$1 work=build/asan/fuzz name
-  local names=(program_fuzz mutate_fuzz op_fuzz model_fuzz-onnx model_fuzz-tflite model_fuzz-torch)
+  local names=(program_fuzz mutate_fuzz op_fuzz model_fuzz-onnx model_fuzz-tflite model_fuzz-torch json_fuzz metadata_fuzz package_fuzz)
   local -A process=()
   rm -rf "$work" && mkdir -p "$work/seeds" "$work/seeds_torch"
   for name in tests/torch/fixtures/*/model.pt2; do cp "$name" "$work/seeds_torch/$(basename "$(dirname "$name")").pt2"; done
@@ -143,6 +143,8 @@ fuzz() {
     case $name in
       model_fuzz-torch) fuzz_target "$name" model_fuzz 262144 "$seconds" "$work/seeds_torch" & ;;
       model_fuzz-*) fuzz_target "$name" model_fuzz 32768 "$seconds" "tests/fuzz_models/corpus/${name#*-}" & ;;
+      json_fuzz | metadata_fuzz) fuzz_target "$name" "$name" 16384 "$seconds" tests/fleet/corpus/metadata & ;;
+      package_fuzz) fuzz_target "$name" "$name" 16384 "$seconds" tests/fleet/corpus/package & ;;
       *) fuzz_target "$name" "$name" 16384 "$seconds" "$work/seeds" tests/fuzz/corpus & ;;
     esac
     process[$name]=$!

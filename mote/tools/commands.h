@@ -24,6 +24,8 @@ void add_diff(CLI::App& app, Context& context);
 void add_selftest(CLI::App& app, Context& context);
 void add_ops(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);
+void add_package(CLI::App& app, Context& context);
+void add_repo(CLI::App& app, Context& context);
 void add_completion(CLI::App& app);
 
 }  // namespace mote::tools

@@ -184,9 +184,8 @@ int compile(const CommandSettings& s) {
   driver::CompileResult result;
   ir::Problems problems;
   QuantizeResult quantized;
-  const bool done = s.quantize.wanted()
-                        ? compile_quantized(s.quantize, source, options, &progress, &result, &quantized, &problems)
-                        : driver::compile(source, options, &result, &problems);
+  const bool done = s.quantize.wanted() ? compile_quantized(s.quantize, source, options, &progress, &result, &quantized, &problems)
+                                        : driver::compile(source, options, &result, &problems);
   progress.clear();
   std::fprintf(stderr, "%s", result.log.c_str());
   if (!done) return report_problems(s, problems);
@@ -194,9 +193,15 @@ int compile(const CommandSettings& s) {
   save(s.output, result.file.span());
   const double seconds = static_cast<double>(clock_now_ns() - begin) / 1e9;
   const ProgramView view(s.output);
-  if (s.json) print_json(result_json(s, result, view, seconds));
-  else print_text(s, result, view, seconds);
-  if (s.quantize.wanted() && !s.json) std::printf("%s", quantize_text(quantized).c_str());
+  for (const std::string& warning : quantized.warnings) std::fprintf(stderr, "mote: warning: %s\n", warning.c_str());
+  if (s.json) {
+    Json j = result_json(s, result, view, seconds);
+    if (s.quantize.wanted()) j["quantization"] = quantize_json(quantized);
+    print_json(j);
+  } else {
+    print_text(s, result, view, seconds);
+    if (s.quantize.wanted()) std::printf("%s", quantize_text(quantized).c_str());
+  }
   return kSuccess;
 }
 

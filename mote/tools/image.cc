@@ -13,11 +13,11 @@ namespace {
 
 class Metadata {
  public:
-  explicit Metadata(const Session& session) : session_(session) {}
+  Metadata(const std::string& file, const MetadataOf& of) : file_(file), of_(of) {}
 
   std::string text(const std::string& key, const std::string& otherwise) const {
-    const char* v = mote_program_metadata(session_.program(), ("preprocess.image." + key).c_str());
-    return v != nullptr ? v : otherwise;
+    const std::string v = of_("preprocess.image." + key);
+    return v.empty() ? otherwise : v;
   }
   // Numbers separated by blanks or commas.
   std::vector<float> numbers(const std::string& key, float otherwise) const {
@@ -35,14 +35,15 @@ class Metadata {
     return all;
   }
   Failure bad(const std::string& key, const std::string& expected, const std::string& found) const {
-    return Failure(session_.path() + ": metadata preprocess.image." + key + ": expected " + expected + ", found '" + found + "'");
+    return Failure(file_ + ": metadata preprocess.image." + key + ": expected " + expected + ", found '" + found + "'");
   }
 
  private:
-  const Session& session_;
+  const std::string& file_;
+  const MetadataOf& of_;
 };
 
-uint32_t image_input(const Session& session, const Metadata& metadata, const std::vector<TensorSpec>& specs) {
+uint32_t image_input(const std::string& file, const Metadata& metadata, const std::vector<TensorSpec>& specs) {
   const std::string name = metadata.text("input", ""), layout = metadata.text("layout", "");
   int found = -1;
   for (size_t i = 0; i < specs.size(); ++i) {
@@ -50,13 +51,12 @@ uint32_t image_input(const Session& session, const Metadata& metadata, const std
     const bool shaped = layout.empty() ? rank == 3 || rank == 4 : rank == layout.size();
     const bool fits = name.empty() ? shaped : specs[i].name == name;
     if (fits && found >= 0)
-      throw Failure(session.path() + ": several inputs could take an image: expected metadata preprocess.image.input, found none");
+      throw Failure(file + ": several inputs could take an image: expected metadata preprocess.image.input, found none");
     if (fits) found = static_cast<int>(i);
   }
   if (found < 0)
-    throw Failure(session.path() + ": no input takes an image: expected rank " +
-                  (layout.empty() ? "3 or 4" : std::to_string(layout.size())) + (name.empty() ? "" : ", named '" + name + "'") +
-                  ", found none");
+    throw Failure(file + ": no input takes an image: expected rank " + (layout.empty() ? "3 or 4" : std::to_string(layout.size())) +
+                  (name.empty() ? "" : ", named '" + name + "'") + ", found none");
   return static_cast<uint32_t>(found);
 }
 
@@ -139,9 +139,17 @@ void store_value(const ImagePlan& plan, float value, uint8_t* to) {
 }  // namespace
 
 ImagePlan plan_image(const Session& session, const std::vector<TensorSpec>& specs) {
-  const Metadata metadata(session);
+  const auto metadata = [&](const std::string& key) {
+    const char* v = mote_program_metadata(session.program(), key.c_str());
+    return std::string(v != nullptr ? v : "");
+  };
+  return plan_image(session.path(), metadata, specs);
+}
+
+ImagePlan plan_image(const std::string& file, const MetadataOf& metadata_of, const std::vector<TensorSpec>& specs) {
+  const Metadata metadata(file, metadata_of);
   ImagePlan p;
-  p.input = image_input(session, metadata, specs);
+  p.input = image_input(file, metadata, specs);
   p.spec = specs[p.input];
   plan_axes(metadata, &p);
   const std::string size = metadata.text("size", "");

@@ -10,6 +10,8 @@
 //   preprocess.image.mean, .std  one number, or one for each channel; default 0 and 1
 // Quantized inputs take the value divided by their scale, plus the zero point.
 
+#include <functional>
+
 #include "mote/tools/session.h"
 
 namespace mote::tools {
@@ -24,7 +26,11 @@ struct ImagePlan {
   std::vector<float> mean{0.f}, std{1.f};
 };
 
-// Throws Failure when the metadata makes no sense or no input can take an image.
+// What the metadata says under a key; empty: nothing.
+using MetadataOf = std::function<std::string(const std::string& key)>;
+
+// Throws Failure, which names `file`, when the metadata makes no sense or no input can take an image.
+ImagePlan plan_image(const std::string& file, const MetadataOf& metadata, const std::vector<TensorSpec>& specs);
 ImagePlan plan_image(const Session& session, const std::vector<TensorSpec>& specs);
 
 // 8-bit pixels, row major, `channels` (1 or 3) interleaved.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 
 #include "mote/tools/commands.h"
@@ -113,13 +114,42 @@ void print_instructions(const ProgramView& view) {
   section("Instructions", table);
 }
 
+// What the quantizer did and measured.
+void print_quantization(const ProgramView& view) {
+  TextTable table({"", ""}), ops({"operator", "precision", "SQNR dB", "node"});
+  for (const Pair& p : view.table().evidence) {
+    const std::string key = view.string(p.key), value = view.string(p.value);
+    if (key.compare(0, 6, "quant.") != 0) continue;
+    if (key != "quant.ops") {
+      table.add({key.substr(6), one_line(value, 100)});
+      continue;
+    }
+    for (size_t at = 0; at < value.size();) {
+      const size_t end = std::min(value.find('\n', at), value.size());
+      std::vector<std::string> cells;
+      for (size_t from = at; from <= end && cells.size() < 4;) {
+        const size_t tab = cells.size() == 3 ? end : std::min(value.find('\t', from), end);
+        cells.push_back(value.substr(from, tab - from));
+        from = tab + 1;
+      }
+      cells.resize(4);
+      ops.add(cells);
+      at = end + 1;
+    }
+  }
+  if (table.empty()) std::printf("not quantized by Mote\n");
+  section("Quantization", table);
+  section("Quantized operators", ops);
+}
+
 struct InspectSettings {
   std::string file;
-  bool ops = false, json = false;
+  bool ops = false, quant = false, json = false;
 };
 
 void inspect(const InspectSettings& s) {
   const ProgramView view(s.file);
+  if (s.quant && !s.json) return print_quantization(view);
   if (s.json) return print_json(inspect_json(s.file, view, s.ops));
   const ProgramTable& t = view.table();
   std::printf("%s: %s, format %u.%u, %zu instructions, %zu tensors, %zu golden records\n", s.file.c_str(),
@@ -143,6 +173,7 @@ void add_inspect(CLI::App& app, Context& context) {
   CLI::App* c = app.add_subcommand("inspect", "Show what a program holds and needs");
   c->add_option("FILE", s->file, "program (.mote)")->required();
   c->add_flag("--ops", s->ops, "list every instruction");
+  c->add_flag("--quant", s->quant, "show only what quantizing did and cost");
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");
   c->callback([s, &context] {
     context.json = s->json;

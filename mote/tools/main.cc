@@ -53,6 +53,8 @@ int run(int argc, char** argv) {
   add_selftest(app, context);
   add_ops(app, context);
   add_explain(app, context);
+  add_package(app, context);
+  add_repo(app, context);
   add_completion(app);
   try {
     app.parse(argc, argv);

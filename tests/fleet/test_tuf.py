@@ -135,7 +135,8 @@ class Accepts(unittest.TestCase):
             with self.subTest(delegations=delegations):
                 repo = Repository()
                 for parent, name, *more in delegations:
-                    repo.delegate(parent, name, key(name), terminating=bool(more and more[0]), paths=more[1] if len(more) > 1 else ["*", "x/*"])
+                    paths = more[1] if len(more) > 1 else ["*", "x/*"]
+                    repo.delegate(parent, name, key(name), terminating=bool(more and more[0]), paths=paths)
                 repo.publish(*[r for r in repo.roles if r != "root"], bump=False)
                 client = Client(repo)
                 self.assertFalse(client.download("x/yz"))
@@ -310,7 +311,7 @@ class Refuses(unittest.TestCase):
                     repo.publish("targets")
                     self.assertTrue(client.refresh(), client.said)
                     repo.roles[role].signed.version = 1 if role == "timestamp" else 0
-                    repo.publish(*{"timestamp": ["timestamp"], "snapshot": ["snapshot"], "targets": ["targets"]}[role], bump=role != "timestamp")
+                    repo.publish(role, bump=role != "timestamp")
                     self.attacked(client, "is older than|takes .* back", (role, "targets"))
 
     def test_rollback_by_leaving_a_role_out_of_snapshot(self):

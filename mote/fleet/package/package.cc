@@ -97,8 +97,10 @@ Manifest create(Files& files, Manifest m, const std::vector<SourceFile>& sources
   return m;
 }
 
+bool is_package(std::string_view start) { return start.size() >= kPrefix && start.substr(0, kMagic.size()) == kMagic; }
+
 uint64_t header_bytes(std::string_view first16) {
-  if (first16.size() < kPrefix || first16.substr(0, kMagic.size()) != kMagic) throw Error("not a Mote package");
+  if (!is_package(first16)) throw Error("not a Mote package");
   uint64_t size = 0;
   for (size_t i = kPrefix; i > kMagic.size(); --i) size = size << 8 | static_cast<unsigned char>(first16[i - 1]);
   if (size > kMaxManifestBytes) throw Error("the manifest claims " + std::to_string(size) + " bytes; 4 MiB are the most");

@@ -34,6 +34,7 @@ struct Header {
 };
 Header read_header(Files& files, const std::string& path);
 Header parse_header(std::string_view start);  // the package, or as much of its start as has the header
+bool is_package(std::string_view start);      // does it begin as one?
 // How much of a package's start parse_header() needs: from its first 16 bytes.
 uint64_t header_bytes(std::string_view first16);
 

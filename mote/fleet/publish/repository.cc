@@ -7,6 +7,7 @@
 #include "mote/fleet/base/error.h"
 #include "mote/fleet/base/json.h"
 #include "mote/fleet/base/text.h"
+#include "mote/fleet/package/package.h"
 #include "mote/fleet/tuf/trust.h"
 
 namespace mote::fleet::publish {
@@ -124,7 +125,10 @@ void Repository::put_target(const std::string& role, const std::string& path, st
   files_.make_dir(dir_ + "/targets/" + folder);
   replace_file(files_, dir_ + "/targets/" + folder + hash + "." + path.substr(folder.size()), bytes);
   document["signatures"] = Value::array();
-  document["signed"]["targets"][path] = {{"length", bytes.size()}, {"hashes", {{"sha256", hash}}}};
+  Value& listed = document["signed"]["targets"][path];
+  listed = {{"length", bytes.size()}, {"hashes", {{"sha256", hash}}}};
+  // Who knows the header's digest can check a package as it comes.
+  if (package::is_package(bytes)) listed["custom"]["mpkg_header_sha256"] = to_hex(package::parse_header(bytes).sha256);
   document["signed"]["version"] = newest(role) + 1;
   document["signed"]["expires"] = expiry(role == kRollout ? lifetimes_.rollout_days : lifetimes_.targets_days);
   replace_file(files_, draft_path(role), document.dump(1));

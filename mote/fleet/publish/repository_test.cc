@@ -13,6 +13,7 @@ class FixedClock : public Clock {
  public:
   int64_t now() override { return time; }
   int64_t monotonic_ms() override { return 0; }
+  void sleep_ms(int64_t) override {}
   int64_t time = 1'800'000'000;
 };
 

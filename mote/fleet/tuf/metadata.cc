@@ -149,6 +149,7 @@ FileInfo parse_target_file(const Json& value) {
   FileInfo out;
   out.length = parse_length(value.at("length"));
   out.hashes = parse_hashes(value.at("hashes"));
+  if (const auto custom = value.find("custom")) out.custom = custom->text();
   return out;
 }
 

@@ -58,6 +58,7 @@ struct FileInfo {
   int64_t version = 0;                                      // of metadata
   std::optional<uint64_t> length;                           // always there for targets
   std::vector<std::pair<std::string, std::string>> hashes;  // algorithm, raw digest; may be empty for metadata
+  std::string custom;                                       // of targets: canonical JSON, or empty
 };
 FileInfo parse_meta_file(const Json& value);
 FileInfo parse_target_file(const Json& value);

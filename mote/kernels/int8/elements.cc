@@ -170,6 +170,8 @@ Status run_lut(const OpContext& c) noexcept {
   const uint8_t* table = c.input(1).as<const uint8_t>();
   const TensorDesc* operands[] = {x.desc, y.desc};
   each_run<2>(*y.desc, operands, c.rows, c.threads, 1, [&](const int64_t* at, const int64_t*, int32_t n) {
+    // x86 looks at the low four bits of an index below 128, others at all of it.
+    constexpr uint8_t kLift = HWY_ARCH_X86 ? 0x70 : 0;
     const hn::CappedTag<uint8_t, 64> d;
     constexpr int32_t kStep = static_cast<int32_t>(hn::MaxLanes(d));
     const uint8_t* from = x.as<uint8_t>() + at[0];
@@ -179,7 +181,7 @@ Status run_lut(const OpContext& c) noexcept {
       const auto v = hn::LoadU(d, from + i);
       auto found = hn::Zero(d);
       for (int part = 0; part < 16; ++part) {
-        const auto index = hn::SaturatedAdd(hn::Xor(v, hn::Set(d, static_cast<uint8_t>(part * 16))), hn::Set(d, uint8_t{0x70}));
+        const auto index = hn::SaturatedAdd(hn::Xor(v, hn::Set(d, static_cast<uint8_t>(part * 16))), hn::Set(d, kLift));
         found = hn::Or(found, hn::TableLookupBytesOr0(hn::LoadDup128(d, table + part * 16), index));
       }
       hn::StoreU(found, d, to + i);

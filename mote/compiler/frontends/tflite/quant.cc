@@ -12,20 +12,6 @@
 
 namespace mote::frontends::tflite {
 
-Multiplier quantize_multiplier(double real) {
-  if (real == 0 || !std::isfinite(real)) return {};
-  int shift = 0;
-  const double fraction = std::frexp(real, &shift);
-  int64_t fixed = static_cast<int64_t>(std::round(fraction * (int64_t{1} << 31)));
-  if (fixed == int64_t{1} << 31) {
-    fixed /= 2;
-    ++shift;
-  }
-  if (shift < -31) return {};
-  if (shift > 30) return {std::numeric_limits<int32_t>::max(), 30};
-  return {static_cast<int32_t>(fixed), shift};
-}
-
 int32_t apply(Multiplier m, int32_t x) { return ops::scale_by(x, m.value, m.shift); }
 
 Range type_range(DType t) {

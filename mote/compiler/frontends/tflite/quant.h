@@ -5,15 +5,12 @@
 #include <functional>
 
 #include "mote/compiler/frontends/tflite/op.h"
+#include "mote/compiler/ir/multiplier.h"
 
 namespace mote::frontends::tflite {
 
-// A real factor as TensorFlow Lite holds it: value / 2^31 * 2^shift.
-struct Multiplier {
-  int32_t value = 0;
-  int32_t shift = 0;
-};
-Multiplier quantize_multiplier(double real);
+using ir::Multiplier;
+using ir::quantize_multiplier;
 int32_t apply(Multiplier m, int32_t x);
 
 struct Range {

@@ -1,0 +1,134 @@
+#include "mote/compiler/quant/layout.h"
+
+#include <algorithm>
+
+#include "mote/compiler/passes/quantized.h"
+#include "mote/compiler/quant/prepare.h"
+#include "mote/ops/avg_pool/avg_pool.h"
+#include "mote/ops/common/reduce.h"
+
+namespace mote::quant {
+namespace {
+
+using ir::Block;
+using ir::Node;
+using ir::Value;
+
+bool real(const Value* v) { return v != nullptr && v->type.dtype == DType::f32; }
+
+bool is_binary(const Node& n) { return (n.is(OpId::add) || n.is(OpId::sub) || n.is(OpId::mul)) && real(n.inputs[0]) && real(n.inputs[1]); }
+bool is_pool(const Node& n) { return n.is(OpId::avg_pool) && n.attributes<ops::avg_pool::Attrs>().divisor_override == 0; }
+bool is_mean(const Node& n) { return (n.is(OpId::reduce_mean) || n.is(OpId::reduce_sum)) && n.inputs.size() == 1; }
+bool is_move(const Node& n) { return passes::moved_operands(n) > 0 && real(n.inputs[0]); }
+
+// Operators that have an integer form whose inputs are integers too.
+bool follows(const Node& n) {
+  if (!n.is_operator() || n.outputs.empty() || !real(n.outputs[0]) || !passes::reads_no_state(n)) return false;
+  return is_move(n) || is_binary(n) || is_pool(n) || is_mean(n) || passes::is_function(n);
+}
+
+// What a following operator reads as 8-bit numbers.
+std::vector<Value*> operands_of(const Node& n) {
+  const size_t count = is_move(n) ? passes::moved_operands(n) : n.inputs.size();
+  std::vector<Value*> all;
+  for (size_t i = 0; i < count; ++i)
+    if (real(n.inputs[i]) && !n.inputs[i]->is_constant()) all.push_back(n.inputs[i]);
+  return all;
+}
+
+bool is_clamp(const Node& n) { return n.is(OpId::relu) || (n.is(OpId::clip) && n.inputs.size() == 1); }
+
+class Planner {
+ public:
+  Planner(const ir::Method& method, const std::set<int>& in_float) : block_(*method.block), in_float_(in_float) {}
+
+  IntegerLayout run() {
+    for (auto it = block_.nodes.rbegin(); it != block_.nodes.rend(); ++it) want(**it);
+    std::reverse(out_.products.begin(), out_.products.end());
+    for (Value* v : block_.arguments) add(v);
+    for (const auto& n : block_.nodes) {
+      for (Value* v : n->outputs)
+        if (v != nullptr) add(v);
+      if (follows(*n) && is_move(*n)) join(*n);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void want(Node& n) {
+    if (!n.is_operator()) return;
+    if (can_be_integer(n) && in_float_.count(n.outputs[0]->id) == 0) {
+      out_.products.push_back(&n);
+      products_.insert(&n);
+      wanted_.insert(n.inputs[0]);
+      return;
+    }
+    const auto is_wanted = [&](const Value* v) { return wanted_.count(v) > 0; };
+    if (!follows(n) || !std::any_of(n.outputs.begin(), n.outputs.end(), is_wanted)) return;
+    // Constant elements would have to be moved as integers too.
+    const std::vector<Value*> operands = operands_of(n);
+    if (operands.empty() || (is_move(n) && operands.size() != passes::moved_operands(n))) return;
+    for (Value* v : operands) wanted_.insert(v);
+    for (Value* v : n.outputs) wanted_.insert(v);
+    followers_.insert(&n);
+    for (size_t i = 0; i < 2 && is_binary(n); ++i)
+      if (n.inputs[i]->is_constant() && n.inputs[i]->type.count() > 1) out_.constants.emplace_back(&n, i);
+  }
+
+  // A value inside what becomes one integer operator: before a clamp, or between functions that become one table.
+  bool absorbed(const Value* v) {
+    const Node* maker = v->producer;
+    if (maker == nullptr || !v->has_one_use() || v->users.empty()) return false;
+    const Node* user = v->users[0];
+    if (user->block != maker->block || followers_.count(user) == 0) return false;
+    const bool stage = products_.count(maker) > 0 || (followers_.count(maker) > 0 && (is_binary(*maker) || is_pool(*maker)));
+    if (stage && is_clamp(*user)) {
+      ends_stage_.insert(user);
+      return true;
+    }
+    return followers_.count(maker) > 0 && passes::is_function(*maker) && ends_stage_.count(maker) == 0 && passes::is_function(*user);
+  }
+
+  void add(Value* v) {
+    if (wanted_.count(v) > 0 && !absorbed(v)) out_.values.push_back(v);
+  }
+
+  void join(const Node& n) {
+    if (followers_.count(&n) == 0) return;
+    const std::vector<Value*> operands = operands_of(n);
+    if (n.is(OpId::concat)) {
+      std::vector<int> all = {n.outputs[0]->id};
+      for (const Value* v : operands) all.push_back(v->id);
+      out_.joins.push_back(std::move(all));
+      return;
+    }
+    for (const Value* v : n.outputs)
+      if (v != nullptr) out_.same[v->id] = operands[0]->id;
+  }
+
+  const Block& block_;
+  const std::set<int>& in_float_;
+  std::set<const Node*> products_, followers_, ends_stage_;
+  std::set<const Value*> wanted_;
+  IntegerLayout out_;
+};
+
+}  // namespace
+
+IntegerLayout integer_layout(const ir::Method& method, const std::set<int>& in_float) { return Planner(method, in_float).run(); }
+
+std::vector<ir::Value*> observed_values(const ir::Method& method) {
+  std::vector<Value*> all;
+  std::set<const Value*> known;
+  const auto add = [&](Value* v) {
+    if (real(v) && !v->is_constant() && v->kind != ir::ValueKind::kState && v->type.count() > 0 && known.insert(v).second) all.push_back(v);
+  };
+  for (const auto& n : method.block->nodes) {
+    if (!can_be_integer(*n) && !follows(*n)) continue;
+    for (Value* v : can_be_integer(*n) ? std::vector<Value*>{n->inputs[0]} : operands_of(*n)) add(v);
+    for (Value* v : n->outputs) add(v);
+  }
+  return all;
+}
+
+}  // namespace mote::quant

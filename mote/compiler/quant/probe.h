@@ -1,0 +1,39 @@
+#pragma once
+
+// A compilation of a model that shows values in between, run on this machine.
+
+#include <functional>
+#include <map>
+
+#include "mote/compiler/driver/compile.h"
+#include "mote/compiler/driver/run.h"
+
+namespace mote::quant {
+
+// Changes the graph where the quantizer works (PassOptions::quantize).
+using GraphEdit = std::function<bool(ir::Graph& graph, std::string* error)>;
+
+// The name under which a value is shown.
+std::string shown_name(int value_id);
+
+class Probe {
+ public:
+  // `options` as for the program itself; examples and digests are left out.
+  bool build(const frontends::Source& source, const driver::CompileOptions& options, const GraphEdit& edit, ir::Problems* problems);
+
+  bool run(const std::vector<driver::Array>& inputs, std::string* error) { return program_.run(0, inputs, &outputs_, error); }
+  // Of the last run; null when it is not shown.
+  const driver::Array* value(int id) const;
+  const driver::Array& output(size_t index) const { return outputs_[index]; }
+  size_t output_count() const { return own_; }  // the model's own
+  std::vector<std::string> output_names() const;
+
+ private:
+  driver::CompileResult compiled_;
+  driver::HostProgram program_;
+  std::map<int, size_t> shown_;
+  size_t own_ = 0;
+  std::vector<driver::Array> outputs_;
+};
+
+}  // namespace mote::quant

@@ -1,0 +1,228 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "mote/compiler/ir/builder.h"
+#include "mote/compiler/quant/quantize.h"
+#include "mote/compiler/quant/rounding.h"
+#include "mote/ops/conv/conv.h"
+#include "mote/ops/matmul/matmul.h"
+#include "mote/ops/op_docs.h"
+#include "mote/ops/reduce_mean/reduce_mean.h"
+
+namespace mote::quant {
+namespace {
+
+using driver::Array;
+
+std::vector<float> normal(size_t count, unsigned seed, float scale = 1) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> d(0, scale);
+  std::vector<float> v(count);
+  for (float& x : v) x = d(random);
+  return v;
+}
+
+TEST(Grid, CoversTheRangeAndHasZero) {
+  const Grid g = grid_of({-1, 3}, false);
+  EXPECT_NEAR(static_cast<double>(g.scale), 4.0 / 255, 1e-6);
+  EXPECT_EQ(g.zero, -64);
+  EXPECT_EQ(grid_of({0, 6}, false).zero, -128);
+  EXPECT_EQ(grid_of({2, 6}, false).zero, -128);  // 0 is always a number of the grid
+  EXPECT_EQ(grid_of({-1, 3}, true).zero, 0);
+  EXPECT_NEAR(static_cast<double>(grid_of({-1, 3}, true).scale), 3.0 / 127, 1e-6);
+  EXPECT_GT(grid_of({0, 0}, false).scale, 0.0f);
+  EXPECT_GT(grid_of({0, 1e-40}, false).scale, 0.0f);
+}
+
+TEST(Histogram, GrowsAndKeepsEveryNumber) {
+  Histogram h;
+  const std::vector<float> small = {0.1f, -0.2f, 0.3f}, large = {100, -50, NAN};
+  h.add(small.data(), small.size());
+  h.add(large.data(), large.size());
+  EXPECT_EQ(h.range().lo, -50);
+  EXPECT_EQ(h.range().hi, 100);
+  EXPECT_EQ(h.not_finite(), 1u);
+  uint64_t sum = 0;
+  for (const uint64_t n : h.bins()) sum += n;
+  EXPECT_EQ(sum, 5u);
+}
+
+TEST(Observer, OutliersCountAsTheObserverSays) {
+  std::vector<float> x = normal(100000, 1);
+  x[7] = 80;
+  TensorStats s;
+  s.add(x.data(), x.size());
+  EXPECT_EQ(s.range(Observer::kMinMax, 0, false).hi, 80);
+  EXPECT_LT(s.range(Observer::kPercentile, 99.9, false).hi, 6);
+  const Range mse = s.range(Observer::kMse, 0, false);
+  EXPECT_NEAR(mse.hi, 70.5, 2);  // where cutting off costs as much as wider steps
+  EXPECT_LT(grid_error(s.histogram(), grid_of(mse, false)),
+            grid_error(s.histogram(), grid_of(s.range(Observer::kMinMax, 0, false), false)));
+  const std::vector<float> quiet = normal(1000, 2);
+  for (int i = 0; i < 50; ++i) s.add(quiet.data(), quiet.size());
+  EXPECT_LT(s.range(Observer::kMovingAverage, 0, false).hi, 10);
+}
+
+TEST(Weights, ScalesAreOfEachRowAndMinus128IsNotUsed) {
+  const WeightRows w = {2, 3, {1, -0.5f, 0.25f, 100, -100, 3}};
+  const QuantWeights q = nearest_weights(w);
+  EXPECT_EQ(q.codes, (std::vector<int8_t>{127, -64, 32, 127, -127, 4}));
+  EXPECT_NEAR(static_cast<double>(q.scales[1]), 100.0 / 127, 1e-6);
+}
+
+TEST(Weights, BiasFits32Bits) {
+  const WeightRows w = {1, 2, {1e-9f, 0}};
+  QuantWeights q = nearest_weights(w);
+  fit_bias(w, {5}, 0.01f, &q);
+  EXPECT_LT(5 / (0.01 * static_cast<double>(q.scales[0])), 2147483648.0);
+}
+
+// --- a model made here ---
+
+struct TestModel {
+  static constexpr int kSize = 8, kChannels = 8;
+
+  frontends::Source source() const {
+    frontends::Source s;
+    s.format = "test";
+    s.import = [](const frontends::ImportOptions&, ir::Graph& graph, ir::Problems*) {
+      ir::Method& m = graph.add_method("main");
+      ir::Value* x = graph.add_input(m, "x", DType::f32, {1, kSize, kSize, 3});
+      ir::NodeBuilder b(graph, *m.block, "net");
+      ops::conv::Attrs same;
+      for (int i = 0; i < 2; ++i) same.pads_begin[i] = same.pads_end[i] = 1;
+      const auto conv = [&](ir::Value* in, int channels, unsigned seed) {
+        const float scale = 1 / std::sqrt(9.0f * static_cast<float>(channels));
+        return b.op(
+            OpId::conv, same,
+            {in, graph.constant<float>({kChannels, 3, 3, channels}, normal(static_cast<size_t>(kChannels * 9 * channels), seed, scale)),
+             graph.constant<float>({kChannels}, normal(kChannels, seed + 1, 0.1f))});
+      };
+      ir::Value* first = b.op(OpId::relu, {conv(x, 3, 10)});
+      ir::Value* sum = b.op(OpId::relu, {b.op(OpId::add, {conv(b.op(OpId::relu, {conv(first, kChannels, 20)}), kChannels, 30), first})});
+      ir::Value* gate = b.op(OpId::sigmoid, {conv(sum, kChannels, 40)});
+      ops::ReduceAttrs mean;
+      mean.axes[0] = 1, mean.axes[1] = 2, mean.axis_count = 2, mean.keep_dims = 0;
+      ir::Value* pooled = b.op(OpId::reduce_mean, mean, {b.op(OpId::mul, {sum, gate})});
+      graph.add_output(m, "y", b.op(OpId::matmul, {pooled, graph.constant<float>({kChannels, 10}, normal(kChannels * 10, 50, 0.3f))}));
+      return b.ok();
+    };
+    return s;
+  }
+};
+
+// Smooth pictures: sums of waves.
+class Waves : public Samples {
+ public:
+  explicit Waves(size_t count, bool noise = false) : count_(count), noise_(noise) {}
+  size_t count() const override { return count_; }
+  bool read(size_t index, std::vector<Array>* inputs, std::string*) override {
+    constexpr int n = TestModel::kSize;
+    std::vector<float> v = normal(n * n * 3, static_cast<unsigned>(index) + 100);
+    for (int y = 0; y < n && !noise_; ++y)
+      for (int x = 0; x < n; ++x)
+        for (int c = 0; c < 3; ++c)
+          v[static_cast<size_t>((y * n + x) * 3 + c)] = std::sin(0.3f * static_cast<float>(x + c) + static_cast<float>(index)) +
+                                                        std::cos(0.2f * static_cast<float>(y) * static_cast<float>(index % 7));
+    const auto* bytes = reinterpret_cast<const uint8_t*>(v.data());
+    *inputs = {{DType::f32, {1, n, n, 3}, std::vector<uint8_t>(bytes, bytes + v.size() * sizeof(float))}};
+    return true;
+  }
+
+ private:
+  size_t count_;
+  bool noise_;
+};
+
+std::string why(const ir::Problems& problems) { return problems.empty() ? "" : problems[0].where + ": " + problems[0].what; }
+
+TEST(Quantizer, GivesAnIntegerProgramThatIsClose) {
+  const frontends::Source source = TestModel().source();
+  driver::CompileOptions compile;
+  Waves data(40);
+  for (const Observer observer :
+       {Observer::kMinMax, Observer::kMovingAverage, Observer::kPercentile, Observer::kMse, Observer::kEntropy, Observer::kAuto}) {
+    Options options;
+    options.observer = observer;
+    Quantizer q(source, compile, options);
+    ir::Problems problems;
+    ASSERT_TRUE(q.calibrate(data, nullptr, &problems)) << why(problems);
+    EXPECT_EQ(q.products().size(), 5u);
+    // The others cut off what this data is made of.
+    const bool all_of_it = observer != Observer::kMovingAverage && observer != Observer::kEntropy;
+    MeasureOptions how;
+    for (const auto& [id, grid] : q.recipe().grids) how.values.insert(id);
+    Measurement m;
+    ASSERT_TRUE(q.measure(data, how, nullptr, &m, &problems)) << why(problems);
+    EXPECT_GT(m.outputs[0].sqnr_db, all_of_it ? 25 : 5) << kObserverNames[static_cast<size_t>(observer)];
+    EXPECT_EQ(m.value_sqnr_db.size(), q.recipe().grids.size());
+    driver::CompileResult result;
+    ASSERT_TRUE(q.compile(q.evidence(), &result, &problems)) << why(problems);
+    driver::HostProgram program;
+    std::string error;
+    ASSERT_TRUE(program.open(result.file.span(), {}, {}, &error)) << error;
+    std::map<std::string, int> count;
+    for (const Instruction& n : program.program().table().instructions) ++count[find_op_doc(n.op)->name];
+    EXPECT_EQ(count["conv"] + count["matmul"] + count["add"] + count["mul"] + count["sigmoid"] + count["dequantize"], 0);
+    EXPECT_EQ(count["quantize"], 1);  // the input
+    EXPECT_EQ(count["q_conv"], 4);
+    EXPECT_EQ(count["q_matmul"], 1);
+  }
+}
+
+TEST(Quantizer, CorrectionsLowerTheError) {
+  const frontends::Source source = TestModel().source();
+  driver::CompileOptions compile;
+  Waves data(40);
+  double db[2];
+  for (const bool on : {false, true}) {
+    Options options;
+    options.observer = Observer::kMinMax;
+    options.adaptive_rounding = options.bias_correction = options.weight_scales = on;
+    Quantizer q(source, compile, options);
+    ir::Problems problems;
+    Measurement m;
+    ASSERT_TRUE(q.calibrate(data, nullptr, &problems) && q.measure(data, {}, nullptr, &m, &problems)) << why(problems);
+    db[on ? 1 : 0] = m.outputs[0].sqnr_db;
+  }
+  EXPECT_GT(db[1], db[0]);
+}
+
+TEST(Quantizer, KeepsNodesInFloatAndRefusesWhatItCannotDo) {
+  const frontends::Source source = TestModel().source();
+  driver::CompileOptions compile;
+  Waves data(4);
+  Options options;
+  options.in_float = {"net"};
+  ir::Problems problems;
+  EXPECT_FALSE(Quantizer(source, compile, options).calibrate(data, nullptr, &problems));  // nothing is left
+  problems.clear();
+  compile.passes.fuse = false;
+  EXPECT_FALSE(Quantizer(source, compile, {}).calibrate(data, nullptr, &problems));
+  problems.clear();
+  compile.passes.fuse = true;
+  Waves none(0);
+  EXPECT_FALSE(Quantizer(source, compile, {}).calibrate(none, nullptr, &problems));
+}
+
+TEST(Quantizer, DoubtsNoiseAndFewSamples) {
+  const auto warnings = [](size_t count, bool noise) {
+    Waves data(count, noise);
+    DataCheck check;
+    for (size_t i = 0; i < count; ++i) {
+      std::vector<Array> inputs;
+      std::string error;
+      data.read(i, &inputs, &error);
+      check.add(inputs);
+    }
+    return check.warnings();
+  };
+  EXPECT_TRUE(warnings(40, false).empty());
+  EXPECT_EQ(warnings(40, true).size(), 1u);
+  EXPECT_EQ(warnings(3, false).size(), 1u);
+}
+
+}  // namespace
+}  // namespace mote::quant

@@ -1,0 +1,84 @@
+#pragma once
+
+// Post-training quantization: observe a float model over data, choose 8-bit numbers for its tensors, compile it with them, and measure
+// what that costs. docs/quantization.md tells users.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "mote/compiler/driver/compile.h"
+#include "mote/compiler/quant/measure.h"
+#include "mote/compiler/quant/observer.h"
+#include "mote/compiler/quant/recipe.h"
+#include "mote/compiler/quant/samples.h"
+
+namespace mote::quant {
+
+using Texts = std::vector<std::pair<std::string, std::string>>;
+
+struct Options {
+  Observer observer = Observer::kAuto;
+  double percentile = 99.99;
+  bool symmetric = false;          // activations with zero point 0
+  bool adaptive_rounding = true;   // rounding.h
+  bool bias_correction = true;     // rounding.h
+  bool weight_scales = true;       // scales of weights for the least squared error instead of the largest weight
+  std::set<std::string> in_float;  // nodes of the model to leave alone
+};
+
+// A product of the model.
+struct ProductInfo {
+  int id = 0, input_id = 0;  // of its output and input
+  std::string name, op;
+  int64_t weight_count = 0;
+};
+
+class Quantizer {
+ public:
+  // `compile`: how the program is to be compiled. Both are borrowed.
+  Quantizer(const frontends::Source& source, const driver::CompileOptions& compile, const Options& options);
+  ~Quantizer();
+
+  // Runs the float model over the samples once, and decides. False with what is wrong in *problems.
+  bool calibrate(Samples& samples, const Progress& progress, ir::Problems* problems);
+
+  // The quantized program as calibrate() decided. `evidence` goes into the file.
+  bool compile(const Texts& evidence, driver::CompileResult* out, ir::Problems* problems) const;
+
+  // What calibrate() used and chose, for the file's evidence.
+  Texts evidence() const;
+
+  // Runs float model and quantized model side by side.
+  bool measure(Samples& samples, const MeasureOptions& options, const Progress& progress, Measurement* out, ir::Problems* problems) const;
+
+  const std::vector<ProductInfo>& products() const { return products_; }
+  const std::map<int, TensorStats>& stats() const { return stats_; }
+  const Recipe& recipe() const { return recipe_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  const std::string& fingerprint() const { return fingerprint_; }  // SHA-256 over the calibration inputs
+  size_t sample_count() const { return samples_; }
+
+ private:
+  struct Work;  // what calibrate() keeps of the graph while it runs
+
+  bool observe(Samples& samples, const Progress& progress, Work* work, ir::Problems* problems);
+  std::map<int, Grid> grids_for(const Work& work, Observer observer, double percentile);
+  bool choose_observer(const Work& work, Samples& samples, const Progress& progress, ir::Problems* problems);
+  void choose_weights(const Work& work, const Progress& progress);
+
+  const frontends::Source& source_;
+  const driver::CompileOptions& compile_;
+  const Options options_;
+  std::vector<ProductInfo> products_;
+  std::map<int, TensorStats> stats_;
+  Recipe recipe_;
+  std::vector<std::string> warnings_;
+  std::string fingerprint_, chosen_;  // chosen_: the observer
+  size_t samples_ = 0;
+};
+
+}  // namespace mote::quant

@@ -1,0 +1,233 @@
+#include "mote/compiler/quant/recipe.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "mote/compiler/ir/infer.h"
+#include "mote/compiler/passes/linear.h"
+#include "mote/compiler/quant/probe.h"
+#include "mote/ops/dequantize/dequantize.h"
+#include "mote/ops/matmul/matmul.h"
+#include "mote/ops/quantize/quantize.h"
+
+namespace mote::quant {
+namespace {
+
+using ir::Dims;
+using ir::Graph;
+using ir::Node;
+using ir::Value;
+
+bool columns_first(const Node& n) { return n.is(OpId::matmul) && n.attributes<ops::matmul::Attrs>().transpose_b == 0; }
+
+// Elements of the operator's weights as rows of channels, or back.
+template <class T>
+std::vector<T> transposed(const std::vector<T>& in, size_t rows, size_t columns) {
+  std::vector<T> out(in.size());
+  for (size_t r = 0; r < rows; ++r)
+    for (size_t c = 0; c < columns; ++c) out[c * rows + r] = in[r * columns + c];
+  return out;
+}
+
+int8_t code_of(float w, float scale) {
+  return static_cast<int8_t>(std::clamp(std::nearbyint(w / scale), -static_cast<float>(kMostWeight), static_cast<float>(kMostWeight)));
+}
+
+float scale_of(const float* row, int64_t count) {
+  float most = 0;
+  for (int64_t i = 0; i < count; ++i) most = std::max(most, std::fabs(row[i]));
+  return std::isfinite(most) && most > 1e-20f ? most / kMostWeight : 1e-12f;
+}
+
+double row_error(const float* row, int64_t count, float scale) {
+  double sum = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const double e = static_cast<double>(row[i] - static_cast<float>(code_of(row[i], scale)) * scale);
+    sum += e * e;
+  }
+  return sum;
+}
+
+QuantWeights with_scales(const WeightRows& w, std::vector<float> scales) {
+  QuantWeights q;
+  q.codes.resize(w.values.size());
+  for (int64_t r = 0; r < w.rows; ++r)
+    for (int64_t c = 0; c < w.columns; ++c) {
+      const auto i = static_cast<size_t>(r * w.columns + c);
+      q.codes[i] = code_of(w.values[i], scales[static_cast<size_t>(r)]);
+    }
+  q.scales = std::move(scales);
+  return q;
+}
+
+class Writer {
+ public:
+  Writer(const Recipe& recipe, Graph& graph, const std::set<int>& expose, std::string* error)
+      : recipe_(recipe), graph_(graph), method_(graph.methods[0]), expose_(expose), error_(*error) {}
+
+  bool run() {
+    const IntegerLayout layout = integer_layout(method_, recipe_.in_float);
+    std::map<int, Value*> shown;  // value -> what it is outside
+    for (const auto& n : method_.block->nodes)
+      for (Value* v : n->outputs)
+        if (v != nullptr) shown[v->id] = v;
+    for (Value* v : method_.block->arguments) shown[v->id] = v;
+    for (Node* n : layout.products)
+      if (!write_weights(*n)) return false;
+    for (const auto& [node, operand] : layout.constants)
+      if (!write_constant(*node, operand)) return false;
+    for (Value* v : layout.values) {
+      const auto grid = recipe_.grids.find(v->id);
+      if (grid == recipe_.grids.end()) return fail("no range was observed for '" + v->name + "'");
+      Value* d = write_pair(v, grid->second);
+      if (d == nullptr) return false;
+      shown[v->id] = d;
+    }
+    for (const int id : expose_)
+      if (shown.count(id) > 0) graph_.add_output(method_, shown_name(id), shown[id]);
+    return true;
+  }
+
+ private:
+  bool fail(const std::string& why) {
+    error_ = "quantizing: " + why;
+    return false;
+  }
+
+  Value* write_pair(Value* v, const Grid& g) {
+    ir::Block& block = *method_.block;
+    Node* before = nullptr;
+    const auto next = v->producer == nullptr ? block.nodes.begin() : std::next(v->producer->place);
+    if (next != block.nodes.end()) before = next->get();
+    const std::vector<Node*> users = v->users;
+    ir::NodeBuilder b(graph_, block, "", before);
+    Value* scale = graph_.scalar<float>(g.scale);
+    Value* zero = graph_.scalar<int8_t>(static_cast<int8_t>(g.zero));
+    Value* q = b.op(OpId::quantize, ops::quantize::Attrs{}, {v, scale, zero});
+    Value* d = q == nullptr ? nullptr : b.op(OpId::dequantize, ops::dequantize::Attrs{}, {q, scale, zero});
+    if (d == nullptr) {
+      fail(b.error());
+      return nullptr;
+    }
+    graph_.replace_uses(v, d);
+    graph_.set_input(q->producer, 0, v);
+    d->name = v->name;
+    return d;
+  }
+
+  bool write_weights(Node& n) {
+    const int id = n.outputs[0]->id;
+    const WeightRows rows = weight_rows(n);
+    const auto given = recipe_.weights.find(id);
+    QuantWeights q = given != recipe_.weights.end() ? given->second : nearest_weights(rows);
+    std::vector<double> bias = passes::bias_of(n);
+    const auto shift = recipe_.bias_shift.find(id);
+    if (shift != recipe_.bias_shift.end()) {
+      for (size_t i = 0; i < bias.size() && i < shift->second.size(); ++i) bias[i] += shift->second[i];
+      std::vector<Value*> inputs = n.inputs;
+      Value* b = passes::float_constant(graph_, DType::f32, {static_cast<int32_t>(bias.size())}, bias, n.name + ".bias");
+      if (n.inputs.size() > passes::kBias) graph_.set_input(&n, passes::kBias, b);
+      else {
+        n.inputs.push_back(nullptr);
+        graph_.set_input(&n, passes::kBias, b);
+      }
+    }
+    const auto x = recipe_.grids.find(n.inputs[0]->id);
+    if (x == recipe_.grids.end()) return fail("no range was observed for the input of '" + n.name + "'");
+    fit_bias(rows, bias, x->second.scale, &q);
+    const bool columns = columns_first(n);
+    std::vector<int8_t> codes =
+        columns ? transposed(q.codes, static_cast<size_t>(rows.rows), static_cast<size_t>(rows.columns)) : std::move(q.codes);
+    const Value* w = n.inputs[passes::kWeights];
+    ops::dequantize::Attrs a;
+    a.axis = columns ? 1 : 0;
+    return write_dequantize(n, passes::kWeights, graph_.constant<int8_t>(w->type.dims, codes, w->name),
+                            graph_.constant<float>({static_cast<int32_t>(q.scales.size())}, q.scales), nullptr, a);
+  }
+
+  bool write_constant(Node& n, size_t operand) {
+    const Value* c = n.inputs[operand];
+    const std::vector<double> numbers = passes::constant_numbers(c);
+    Range range;
+    for (const double v : numbers) range = {std::min(range.lo, v), std::max(range.hi, v)};
+    const Grid g = grid_of(range, false);
+    std::vector<int8_t> codes;
+    for (const double v : numbers)
+      codes.push_back(static_cast<int8_t>(std::clamp(std::nearbyint(v / static_cast<double>(g.scale)) + g.zero, -128.0, 127.0)));
+    return write_dequantize(n, operand, graph_.constant<int8_t>(c->type.dims, codes, c->name), graph_.scalar<float>(g.scale),
+                            graph_.scalar<int8_t>(static_cast<int8_t>(g.zero)), {});
+  }
+
+  bool write_dequantize(Node& n, size_t operand, Value* codes, Value* scales, Value* zero, const ops::dequantize::Attrs& a) {
+    ir::NodeBuilder b(graph_, *n.block, n.name, &n);
+    std::vector<Value*> inputs = {codes, scales};
+    if (zero != nullptr) inputs.push_back(zero);
+    Value* d = b.op(OpId::dequantize, a, inputs);
+    if (d == nullptr) return fail(b.error());
+    graph_.set_input(&n, operand, d);
+    return true;
+  }
+
+  const Recipe& recipe_;
+  Graph& graph_;
+  ir::Method& method_;
+  const std::set<int>& expose_;
+  std::string& error_;
+};
+
+}  // namespace
+
+WeightRows weight_rows(const ir::Node& n) {
+  const Value* w = n.inputs[passes::kWeights];
+  WeightRows out;
+  out.rows = passes::channels_of(n);
+  out.columns = w->type.count() / std::max<int64_t>(1, out.rows);
+  out.values.resize(static_cast<size_t>(w->type.count()));
+  std::memcpy(out.values.data(), w->data.data, std::min(w->data.size, out.values.size() * sizeof(float)));
+  if (columns_first(n)) out.values = transposed(out.values, static_cast<size_t>(out.columns), static_cast<size_t>(out.rows));
+  return out;
+}
+
+QuantWeights nearest_weights(const WeightRows& w) {
+  std::vector<float> scales;
+  for (int64_t r = 0; r < w.rows; ++r) scales.push_back(scale_of(w.values.data() + r * w.columns, w.columns));
+  return with_scales(w, std::move(scales));
+}
+
+QuantWeights best_scaled_weights(const WeightRows& w) {
+  constexpr int kCandidates = 40;
+  std::vector<float> scales;
+  for (int64_t r = 0; r < w.rows; ++r) {
+    const float* row = w.values.data() + r * w.columns;
+    const float most = scale_of(row, w.columns);
+    float best = most;
+    double least = row_error(row, w.columns, most);
+    for (int i = 1; i < kCandidates; ++i) {
+      const float s = most * (1 - 0.5f * static_cast<float>(i) / kCandidates);
+      const double e = row_error(row, w.columns, s);
+      if (e < least) least = e, best = s;
+    }
+    scales.push_back(best);
+  }
+  return with_scales(w, std::move(scales));
+}
+
+void fit_bias(const WeightRows& w, const std::vector<double>& bias, float input_scale, QuantWeights* q) {
+  constexpr double kMost = 1 << 30;  // half of what fits: sums must have room too
+  for (size_t r = 0; r < q->scales.size() && r < bias.size(); ++r) {
+    const double least = std::fabs(bias[r]) / (static_cast<double>(input_scale) * kMost);
+    if (static_cast<double>(q->scales[r]) >= least) continue;
+    q->scales[r] = static_cast<float>(least * 1.0001);
+    for (int64_t c = 0; c < w.columns; ++c) {
+      const size_t i = r * static_cast<size_t>(w.columns) + static_cast<size_t>(c);
+      q->codes[i] = code_of(w.values[i], q->scales[r]);
+    }
+  }
+}
+
+bool apply(const Recipe& recipe, ir::Graph& graph, const std::set<int>& expose, std::string* error) {
+  return Writer(recipe, graph, expose, error).run();
+}
+
+}  // namespace mote::quant

@@ -1,0 +1,10 @@
+// A build without OpenSSL or libcurl has no `mote package` and `mote repo`.
+
+#include "mote/tools/commands.h"
+
+namespace mote::tools {
+
+void add_package(CLI::App&, Context&) {}
+void add_repo(CLI::App&, Context&) {}
+
+}  // namespace mote::tools

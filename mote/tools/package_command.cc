@@ -1,0 +1,150 @@
+// mote package: models in the field (docs/fleet.md).
+
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+#include "mote/fleet/base/digest.h"
+#include "mote/fleet/base/error.h"
+#include "mote/fleet/base/text.h"
+#include "mote/fleet/package/package.h"
+#include "mote/tools/commands.h"
+#include "mote/tools/json_out.h"
+#include "mote/tools/program_view.h"
+#include "mote/tools/text_table.h"
+
+namespace mote::tools {
+namespace {
+
+namespace pkg = fleet::package;
+
+struct PackageSettings {
+  std::string file, sbom;
+  std::vector<std::string> models, extra;
+  pkg::Manifest manifest;
+  bool json = false;
+};
+
+// MODEL.mote[@isa,isa]: the file and the instruction sets that its kernels were chosen for.
+pkg::Variant make_variant(const std::string& argument, std::string* path) {
+  const size_t at = argument.rfind('@');
+  *path = argument.substr(0, at);
+  pkg::Variant v;
+  v.file = std::filesystem::path(*path).filename().string();
+  for (size_t from = at; from != std::string::npos;) {
+    const size_t comma = argument.find(',', from + 1);
+    v.needs.isa.push_back(argument.substr(from + 1, comma == std::string::npos ? comma : comma - from - 1));
+    from = comma;
+  }
+  const ProgramView view(*path);
+  std::set<std::string> ops, dtypes;
+  for (const Instruction& n : view.table().instructions) ops.insert(view.op_name(n));
+  for (const TensorDesc& t : view.table().tensors) dtypes.insert(mote_dtype_name(static_cast<mote_dtype>(t.dtype)));
+  v.needs.ops.assign(ops.begin(), ops.end());
+  v.needs.dtypes.assign(dtypes.begin(), dtypes.end());
+  for (const Bank& b : view.table().banks) v.needs.ram_bytes += b.size;
+  if (view.table().certificate) v.needs.ram_bytes += view.table().certificate->needs.instance_bytes_64;
+  return v;
+}
+
+void create(const PackageSettings& s) {
+  fleet::SystemFiles files;
+  pkg::Manifest manifest = s.manifest;
+  std::vector<pkg::SourceFile> sources;
+  for (const std::string& model : s.models) {
+    std::string path;
+    manifest.variants.push_back(make_variant(model, &path));
+    sources.push_back({std::filesystem::path(path).filename().string(), path});
+  }
+  for (const std::string& path : s.extra) sources.push_back({std::filesystem::path(path).filename().string(), path});
+  if (!s.sbom.empty()) {
+    sources.push_back({std::filesystem::path(s.sbom).filename().string(), s.sbom});
+    manifest.sbom_sha256 = fleet::digest_file(files, s.sbom);
+  }
+  pkg::create(files, manifest, sources, s.file);
+}
+
+void print_header(const PackageSettings& s, const pkg::Header& h) {
+  const pkg::Manifest& m = h.manifest;
+  if (s.json) {
+    Json out = Json::parse(pkg::manifest_text(m));
+    out["header_sha256"] = fleet::to_hex(h.sha256);
+    return print_json(out);
+  }
+  TextTable about({"", ""}), variants({"variant", "isa", "types", "operators", "RAM"}), contents({"file", "bytes", "SHA-256"});
+  about.add({"id", m.id});
+  about.add({"version", m.version + ", security counter " + std::to_string(m.security_counter)});
+  about.add({"runtime", m.runtime_min + (m.runtime_below.empty() ? " or later" : " to below " + m.runtime_below)});
+  about.add({"licence", m.licence});
+  about.add({"data class", m.data_class});
+  std::printf("%s", about.text().c_str());
+  const auto joined = [](const std::vector<std::string>& list) {
+    std::string out;
+    for (const std::string& item : list) out += (out.empty() ? "" : " ") + item;
+    return out;
+  };
+  for (const pkg::Variant& v : m.variants)
+    variants.add({v.file, joined(v.needs.isa), joined(v.needs.dtypes), std::to_string(v.needs.ops.size()), bytes_text(v.needs.ram_bytes)});
+  for (const pkg::File& f : m.files) contents.add({f.name, number(f.bytes), fleet::to_hex(f.sha256)});
+  std::printf("\n%s\n%s", variants.text().c_str(), contents.text().c_str());
+}
+
+void verify(const PackageSettings& s) {
+  fleet::SystemFiles files;
+  const pkg::Header h = pkg::verify(files, s.file);
+  if (s.json) return print_json({{"file", s.file}, {"ok", true}, {"id", h.manifest.id}, {"version", h.manifest.version}});
+  std::printf("%s: ok: %s %s, %zu files, every byte as the manifest says\n", s.file.c_str(), h.manifest.id.c_str(),
+              h.manifest.version.c_str(), h.manifest.files.size());
+}
+
+void add_create_options(CLI::App* c, PackageSettings& s) {
+  pkg::Manifest& m = s.manifest;
+  m.version = "1.0.0";
+  m.runtime_min = "0.1.0";
+  m.data_class = "unknown";
+  m.licence = "unknown";
+  c->add_option("PACKAGE", s.file, "package to write (.mpkg)")->required();
+  c->add_option("MODEL", s.models, "programs, best first: FILE.mote[@isa,isa]")->required();
+  c->add_option("--id", m.id, "name of the model, the same for all its versions")->required();
+  c->add_option("--model-version", m.version, "MAJOR.MINOR.PATCH")->capture_default_str();
+  c->add_option("--security-counter", m.security_counter, "devices refuse lower ones than they have confirmed")->capture_default_str();
+  c->add_option("--runtime-min", m.runtime_min, "oldest runtime that can run it")->capture_default_str();
+  c->add_option("--runtime-below", m.runtime_below, "first runtime that cannot");
+  c->add_option("--licence", m.licence, "SPDX expression")->capture_default_str();
+  c->add_option("--data-class", m.data_class, "what the model may be told")->capture_default_str();
+  c->add_option("--sbom", s.sbom, "bill of materials, packed too");
+  c->add_option("--extra", s.extra, "other files to pack: golden data, labels");
+  c->add_option("--gate-p99-us", m.health.p99_us, "health gate: latency that 99 % of runs keep (0: not looked at)");
+  c->add_option("--gate-ram", m.health.ram_bytes, "health gate: bytes of memory (0: not looked at)");
+  c->add_option("--gate-soak", m.health.soak_seconds, "health gate: seconds that the trial lasts");
+  c->add_option("--gate-crashes", m.health.crashes, "health gate: crashes that are forgiven");
+  c->add_flag("--gate-confirmation", m.health.confirmation, "health gate: the application must call confirm()");
+}
+
+}  // namespace
+
+void add_package(CLI::App& app, Context& context) {
+  auto s = std::make_shared<PackageSettings>();
+  CLI::App* c = app.add_subcommand("package", "Pack models for the field, and look into packages");
+  c->require_subcommand(1);
+  CLI::App* make = c->add_subcommand("create", "Write a package");
+  add_create_options(make, *s);
+  make->callback([s] { create(*s); });
+  CLI::App* inspect = c->add_subcommand("inspect", "Print what a package says of itself");
+  CLI::App* check = c->add_subcommand("verify", "Read every byte and compare it with the manifest");
+  for (CLI::App* sub : {inspect, check}) {
+    sub->add_option("PACKAGE", s->file, "package (.mpkg)")->required();
+    sub->add_flag("--json", s->json, "print JSON (docs/json.md)");
+  }
+  inspect->callback([s, &context] {
+    context.json = s->json;
+    fleet::SystemFiles files;
+    print_header(*s, pkg::read_header(files, s->file));
+  });
+  check->callback([s, &context] {
+    context.json = s->json;
+    verify(*s);
+  });
+}
+
+}  // namespace mote::tools

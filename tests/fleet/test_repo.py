@@ -1,0 +1,125 @@
+"""A repository that `mote repo` makes, read by python-tuf, by tuf-js (where node and the npm package are) and by mote-tuf.
+
+MOTE_TUF_JS names a folder with node_modules/tuf-js; without it that part is skipped.
+"""
+import functools
+import http.server
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import threading
+import unittest
+
+from tuf.ngclient import Updater
+
+MOTE, MOTE_TUF = os.environ["MOTE"], os.environ["MOTE_TUF"]
+
+TUF_JS = """
+const { Updater } = require('tuf-js');
+const [metadata, targets, url, ...names] = process.argv.slice(1);
+(async () => {
+  const updater = new Updater({
+    metadataDir: metadata, metadataBaseUrl: url + '/metadata', targetDir: targets, targetBaseUrl: url + '/targets' });
+  await updater.refresh();
+  for (const name of names) {
+    const info = await updater.getTargetInfo(name);
+    if (!info) throw new Error('not found: ' + name);
+    await updater.downloadTarget(info);
+  }
+})().catch((e) => { console.error(e); process.exit(1); });
+"""
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+class Published(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name)
+        handler = functools.partial(QuietHandler, directory=str(self.path / "repo"))
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
+        self.package = self.path / "kws.mpkg"
+        self.package.write_bytes(bytes(range(256)) * 5000)
+        self.mote("init", "repo", "--keys", "keys")
+        self.root = (self.path / "repo/metadata/1.root.json").read_bytes()
+        self.mote("add", "repo", "kws.mpkg", "--name", "kws/1.0.0.mpkg")
+        self.mote("sign", "repo", "--key", "keys/targets.pem")
+        self.mote("publish", "repo", "--keys", "keys")
+        self.mote("ring", "repo", "stable", "kws/1.0.0.mpkg", "--percent", "10", "--keys", "keys")
+        self.names = ["kws/1.0.0.mpkg", "rollout/stable.json"]
+
+    def tearDown(self):
+        self.http.shutdown()
+        self.http.server_close()
+        self.folder.cleanup()
+
+    def mote(self, *words, ok=True):
+        done = subprocess.run([MOTE, "repo", *words], cwd=self.path, capture_output=True, text=True)
+        self.assertEqual(done.returncode == 0, ok, f"{words}: {done.stderr}")
+        return done.stderr
+
+    def folders(self, name):
+        made = [self.path / name / part for part in ("metadata", "targets")]
+        for folder in made:
+            folder.mkdir(parents=True)
+        return made
+
+    def by_mote_tuf(self, name):
+        metadata, targets = self.folders(name)
+        first = self.path / "first.json"
+        first.write_bytes(self.root)
+        subprocess.run([MOTE_TUF, "--metadata-dir", metadata, "init", first], check=True)
+        wanted = [word for n in self.names for word in ("--target-name", n)]
+        subprocess.run([MOTE_TUF, "--metadata-dir", metadata, "--metadata-url", self.url + "/metadata", *wanted,
+                        "--target-base-url", self.url + "/targets", "--target-dir", targets, "download"], check=True)
+        return sorted(p.read_bytes() for p in targets.iterdir())
+
+    def by_python_tuf(self, name):
+        metadata, targets = self.folders(name)
+        updater = Updater(str(metadata), self.url + "/metadata", str(targets), self.url + "/targets", bootstrap=self.root)
+        for path in self.names:
+            updater.download_target(updater.get_targetinfo(path))
+        return sorted(p.read_bytes() for p in targets.iterdir())
+
+    def by_tuf_js(self, name):
+        metadata, targets = self.folders(name)
+        (metadata / "root.json").write_bytes(self.root)
+        environment = dict(os.environ, NODE_PATH=os.path.join(os.environ["MOTE_TUF_JS"], "node_modules"))
+        subprocess.run(["node", "-e", TUF_JS, "--", metadata, targets, self.url, *self.names], check=True, env=environment)
+        return sorted(p.read_bytes() for p in targets.iterdir() if p.is_file())
+
+    def check_client(self, client):
+        before = client("before")
+        self.assertIn(self.package.read_bytes(), before)
+        self.assertTrue(any(b'"halted":false' in data for data in before))
+        self.mote("halt", "repo", "stable", "--keys", "keys")
+        self.assertTrue(any(b'"halted":true' in data for data in client("after")))
+
+    def test_mote_tuf(self):
+        self.check_client(self.by_mote_tuf)
+
+    def test_python_tuf(self):
+        self.check_client(self.by_python_tuf)
+
+    def test_tuf_js(self):
+        if not os.environ.get("MOTE_TUF_JS") or not shutil.which("node"):
+            self.skipTest("MOTE_TUF_JS is not set, or there is no node")
+        self.check_client(self.by_tuf_js)
+
+    def test_keys_are_private_and_needed(self):
+        for key in (self.path / "keys").iterdir():
+            self.assertEqual(key.stat().st_mode & 0o077, 0, key)
+        self.mote("add", "repo", "kws.mpkg", "--name", "kws/2.0.0.mpkg")
+        self.assertIn("signed by 0", self.mote("publish", "repo", "--keys", "keys", ok=False))
+        self.assertIn("no draft waits", self.mote("sign", "repo", "--key", "keys/rollout.pem", ok=False))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2, warnings="ignore")
