@@ -35,10 +35,12 @@ struct Part {
   int32_t first_tile, tiles, first_panel, panels;
 };
 
-// `rows` rows in tiles of nearly equal height, none of which goes beyond a multiple of `width`.
+// `rows` rows in tiles of nearly equal height (whole ones first, where rows are multiplied in pairs), none of which goes beyond a multiple
+// of `width`.
 struct RowTiles {
   RowTiles(int32_t rows, int32_t n) : width(n), per_width((n + kTileRows - 1) / kTileRows), count(rows / n * per_width) {}
   int32_t begin(int32_t tile) const {
+    if (kPairsOfRows) return tile / per_width * width + tile % per_width * kTileRows;
     return tile / per_width * width + static_cast<int32_t>(int64_t{width} * (tile % per_width) / per_width);
   }
   int32_t width, per_width, count;

@@ -33,7 +33,7 @@ using TileFn = void (*)(const Tile&);
 #else
 namespace mote::kernels::MOTE_ISA_NAME {
 
-inline constexpr bool kTileEnds = false, kLeastMatters = false;
+inline constexpr bool kTileEnds = false, kLeastMatters = false, kPairsOfRows = false;
 struct TileEnd {
   template <class... A>
   explicit TileEnd(const A&...) {}
