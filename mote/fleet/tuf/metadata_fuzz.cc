@@ -7,7 +7,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace mote::fleet;
   using namespace mote::fleet::tuf;
   if (size == 0) return 0;
-  const char* const type = (const char* const[]){kRoot, kTimestamp, kSnapshot, kTargets}[data[0] % 4];
+  const char* const types[] = {kRoot, kTimestamp, kSnapshot, kTargets};
+  const char* const type = types[data[0] % 4];
   const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
   try {
     const Document document(text, type);

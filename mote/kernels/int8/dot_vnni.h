@@ -77,9 +77,8 @@ inline constexpr bool kFlipsSigned = true;
 // How a value x of 8 bits becomes an element of the left side: x - c, with c = `offset()`, whatever the zero point is.
 class LeftForm {
  public:
-  LeftForm(bool is_signed, int32_t /*zero*/)
-      : flip_(is_signed && kFlipsSigned ? 0x80 : 0), sum_flip_(is_signed && !kFlipsSigned ? 0x80 : 0), offset_(-int32_t{flip_}) {}
-  int32_t offset() const { return offset_; }
+  LeftForm(bool is_signed, int32_t /*zero*/) : sign_(is_signed ? 0x80 : 0), flip_(kFlipsSigned ? sign_ : 0) {}
+  int32_t offset() const { return -int32_t{flip_}; }
   // Elements are the values' bytes as they are.
   bool same() const { return flip_ == 0; }
   // The byte that becomes 0.
@@ -92,10 +91,11 @@ class LeftForm {
     const __m512i v = _mm512_xor_si512(x, _mm512_set1_epi8(static_cast<char>(flip_)));
     store_register(out, v);
     if (!Sum) return 0;
-    const __m512i positive = _mm512_xor_si512(v, _mm512_set1_epi8(static_cast<char>(sum_flip_)));
+    const uint8_t sum_flip = kFlipsSigned ? 0 : sign_;
+    const __m512i positive = _mm512_xor_si512(v, _mm512_set1_epi8(static_cast<char>(sum_flip)));
     const hn::CappedTag<int64_t, 8> d;
     const hn::Vec<decltype(d)> sums{_mm512_sad_epu8(positive, zero_register())};
-    return static_cast<int32_t>(hn::GetLane(hn::SumOfLanes(d, sums))) - 64 * int32_t{sum_flip_};
+    return static_cast<int32_t>(hn::GetLane(hn::SumOfLanes(d, sums))) - 64 * int32_t{sum_flip};
   }
 #else
   template <bool Sum>
@@ -114,8 +114,7 @@ class LeftForm {
   MOTE_INLINE void columns(__m128i a, __m128i b, __m128i c, __m128i d, Register* out) const { join_taps(a, b, c, d, flip_, out); }
 
  private:
-  uint8_t flip_, sum_flip_;
-  int32_t offset_;
+  uint8_t sign_, flip_;
 };
 
 }  // namespace mote::kernels::MOTE_ISA_NAME
