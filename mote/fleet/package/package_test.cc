@@ -123,6 +123,12 @@ TEST_F(PackageTest, ManifestsThatMakeNoSenseAreRefused) {
                                                         {"\"id\"", " \"id\""},
                                                         {"\"golden\":true", "\"golden\":1"}})
     EXPECT_THROW(parse_manifest(changed(from, to)), Error) << from << " -> " << to;
+  // The same digest in other letters would be a second text of the same manifest.
+  std::string shouted = text;
+  const size_t digest = text.find("[\"") + 2, letter = text.find_first_of("abcdef", digest);
+  ASSERT_LT(letter, digest + 64);
+  shouted[letter] = static_cast<char>(shouted[letter] - 'a' + 'A');
+  EXPECT_THROW(parse_manifest(shouted), Error);
 }
 
 TEST(Version, Compares) {
