@@ -3,20 +3,16 @@
 
 #include "mote/kernels/int8/depthwise.h"
 
-#include "mote/kernels/common/geometry.h"
-#include "mote/kernels/common/parallel.h"
-#include "mote/kernels/common/plane.h"
 #include "mote/kernels/int8/bytes.h"
+#include "mote/kernels/int8/depthwise_problem.h"
 #include "mote/kernels/int8/depthwise_wide.h"
 #include "mote/kernels/int8/dot.h"
-#include "mote/kernels/int8/stage.h"
-#include "mote/ops/q_conv/q_conv.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
 namespace {
 
+using Problem = DepthwiseProblem;
 using ops::q_conv::Attrs;
-using ops::q_conv::kResidual;
 
 constexpr int kVectors = kPanel / kVectorOutputs;                               // registers for 16 channels
 constexpr int kStrip = (kRegisters == 32 && kVectors > 2 ? 16 : 8) / kVectors;  // outputs whose sums are in registers together
@@ -24,26 +20,6 @@ constexpr int kMaxSlots = 64;                                                   
 constexpr int kMaxBlocks = 4;                                                   // sixteens of channels that are prepared together
 constexpr int kMaxRun = 32;                                                     // outputs that go to the stage together
 constexpr int kMaxHeight = 64;
-
-struct Problem {
-  const OpContext& c;
-  const Attrs& a;
-  Geometry g;
-  Plane x, y, residual;
-  bool add;
-  const Stage& stage;
-  const int8_t* weights;
-  int32_t channels, fours;  // fours of taps in a column
-  bool is_signed;
-
-  int32_t slots() const { return g.kernel_w * fours; }
-  // Sixteens of channels; the last one begins early where there are not enough channels for it.
-  int32_t blocks() const { return (channels + kPanel - 1) / kPanel; }
-  int32_t first_channel(int32_t block) const {
-    const int32_t first = block * kPanel;
-    return first + kPanel > channels && channels >= kPanel ? channels - kPanel : first;
-  }
-};
 
 // Weights and columns of some blocks.
 struct Prepared {
@@ -58,7 +34,7 @@ void prepare_block(const Problem& p, int32_t block, int32_t at, Prepared* out) {
   int32_t* sums = out->columns.weight + at * kPanel;
   for (int i = 0; i < kPanel; ++i) sums[i] = 0;
   for (int32_t slot = 0; slot < p.slots(); ++slot) {
-    const int32_t kx = slot / p.fours, ky = slot % p.fours * 4;
+    const int32_t kx = slot / p.fours(), ky = slot % p.fours() * 4;
     alignas(64) int16_t v[kPanel * 4] = {};
     for (int t = 0; t < 4 && ky + t < p.g.kernel_h; ++t) {
       const int32_t k = (ky + t) * p.g.kernel_w + kx;
@@ -194,7 +170,7 @@ void run_row(const Problem& p, const Prepared& w, int32_t block, int32_t n, int3
   const int32_t first = p.first_channel(w.first_block + block), some = p.channels - first, channels = some < kPanel ? some : kPanel;
   const int32_t width = static_cast<int32_t>(dtype_bytes(p.stage.type())), iy = y * p.g.stride_h - p.g.pad_h;
   FourRows rows[kMaxHeight / 4];
-  for (int32_t ky = 0; ky < p.fours * 4; ++ky) {
+  for (int32_t ky = 0; ky < p.fours() * 4; ++ky) {
     const int32_t line = iy + ky * p.g.dilation_h;
     const bool in = ky < p.g.kernel_h && static_cast<uint32_t>(line) < static_cast<uint32_t>(p.x.h);
     rows[ky / 4].at[ky % 4] = in ? p.x.at(n, line, 0) + first : zeros;
@@ -202,7 +178,7 @@ void run_row(const Problem& p, const Prepared& w, int32_t block, int32_t n, int3
   }
   const LeftForm form(p.is_signed, p.stage.x_zero(n));
   const int32_t place = block * p.slots() * kColumnBytes;
-  Strip s{rows, p.fours, zeros, 0, p.x.w, 0, channels, p.g.stride_w, p.g.dilation_w, p.g.kernel_w, w.main + place, w.rest + place};
+  Strip s{rows, p.fours(), zeros, 0, p.x.w, 0, channels, p.g.stride_w, p.g.dilation_w, p.g.kernel_w, w.main + place, w.rest + place};
   alignas(64) int32_t sums[kMaxRun * kPanel];
   uint8_t* out[kMaxRun];
   const uint8_t* residual[kMaxRun];
@@ -239,40 +215,11 @@ void run_blocks(const Problem& p, int32_t first_block, int32_t blocks, RowRange 
 }
 
 Status run(const OpContext& c) noexcept {
-  const Attrs& a = c.attrs<Attrs>();
-  const Tensor& w = c.input(1);
-  const int spatial = w.rank() - 2;
-  const bool add = c.has_input(kResidual);
-  ops::QuantBinaryAttrs sum;
-  if (add) sum = ops::q_conv::sum_attrs(a);
-  const Stage stage(c, a, &sum);
-  const Geometry g(a, w.desc->dims + 1, spatial);
-  const Problem p{c,
-                  a,
-                  g,
-                  Plane(c.input(0)),
-                  Plane(c.output(0)),
-                  add ? Plane(c.input(kResidual)) : Plane(),
-                  add,
-                  stage,
-                  w.as<const int8_t>(),
-                  w.dim(0),
-                  (g.kernel_h + 3) / 4,
-                  c.input(0).dtype() == DType::s8};
-  const RowRange rows(c, p.y, spatial == 1);
-  const int32_t fit = kMaxSlots / p.slots(), together = fit < kMaxBlocks ? fit : kMaxBlocks, parts = (p.blocks() + together - 1) / together;
-  const double work = static_cast<double>(p.y.n) * (rows.end - rows.begin) * p.y.w * p.channels * g.kernel_h * g.kernel_w;
-  const uint32_t helpers = useful_threads(c.threads, work / 2);
-  const int32_t height = rows.end - rows.begin;
-  const uint32_t wanted = helpers < 2 ? 1 : (helpers * 4 + static_cast<uint32_t>(parts) - 1) / static_cast<uint32_t>(parts);
-  const uint32_t cuts = wanted < static_cast<uint32_t>(height > 0 ? height : 1) ? wanted : static_cast<uint32_t>(height > 0 ? height : 1);
-  parallel_for(helpers < 2 ? nullptr : c.threads, static_cast<uint32_t>(parts) * cuts, [&](uint32_t i) {
-    const int32_t first = static_cast<int32_t>(i / cuts) * together, left = p.blocks() - first;
-    const Range lines = part_of(height, i % cuts, cuts);
-    RowRange own = rows;
-    own.begin = rows.begin + lines.first;
-    own.end = own.begin + lines.size;
-    run_blocks(p, first, left < together ? left : together, own);
+  const Problem p(c);
+  const int32_t fit = kMaxSlots / p.slots(), together = fit < kMaxBlocks ? fit : kMaxBlocks;
+  p.share((p.blocks() + together - 1) / together, 2, [&](int32_t part, RowRange rows) {
+    const int32_t first = part * together, left = p.blocks() - first;
+    run_blocks(p, first, left < together ? left : together, rows);
   });
   return Status::kOk;
 }

@@ -12,37 +12,19 @@ KernelFn select_q_depthwise_wide(const OpContext& c) noexcept;
 KernelFn MOTE_ISA_NAME::select_q_depthwise_wide(const OpContext& c) noexcept { return MOTE_ISA_BASE::select_q_depthwise_wide(c); }
 }  // namespace mote::kernels
 #elif defined(__aarch64__)
-#include "mote/kernels/common/geometry.h"
-#include "mote/kernels/common/parallel.h"
-#include "mote/kernels/common/plane.h"
+#include "mote/kernels/int8/depthwise_problem.h"
 #include "mote/kernels/int8/dot_neon.h"
 #include "mote/kernels/int8/end_neon.h"
-#include "mote/kernels/int8/stage.h"
-#include "mote/ops/q_conv/q_conv.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
 namespace {
 
+using Problem = DepthwiseProblem;
 using ops::q_conv::Attrs;
-using ops::q_conv::kResidual;
 
 constexpr int kTaps = 9, kGroups = (kTaps + 3) / 4;  // groups of taps, as weights are packed
 constexpr int kMaxBlocks = 4;                        // sixteens of channels that are prepared together
 constexpr int kMaxRun = 32;                          // outputs that go to the stage together
-
-struct Problem {
-  const Attrs& a;
-  Geometry g;
-  Plane x, y, residual;
-  bool add;
-  const Stage& stage;
-  const int8_t* weights;
-  int32_t channels;
-  bool is_signed;
-  int32_t blocks() const { return (channels + kPanel - 1) / kPanel; }
-  // The last block begins early where there are not enough channels for it.
-  int32_t first_channel(int32_t block) const { return block * kPanel + kPanel > channels ? channels - kPanel : block * kPanel; }
-};
 
 // Taps of 16 channels, and what sums begin with.
 struct Taps {
@@ -268,34 +250,11 @@ class Blocks {
 };
 
 Status run(const OpContext& c) noexcept {
-  const Attrs& a = c.attrs<Attrs>();
-  const Tensor& w = c.input(1);
-  const bool add = c.has_input(kResidual);
-  ops::QuantBinaryAttrs sum;
-  if (add) sum = ops::q_conv::sum_attrs(a);
-  const Stage stage(c, a, &sum);
-  const Plane y(c.output(0));
-  const Problem p{a,
-                  Geometry(a, w.desc->dims + 1, 2),
-                  Plane(c.input(0)),
-                  y,
-                  add ? Plane(c.input(kResidual)) : Plane(),
-                  add,
-                  stage,
-                  w.as<const int8_t>(),
-                  w.dim(0),
-                  c.input(0).dtype() == DType::s8};
-  const RowRange rows(c, y, false);
-  const int32_t height = rows.end - rows.begin, parts = (p.blocks() + kMaxBlocks - 1) / kMaxBlocks;
-  if (height <= 0) return Status::kOk;
-  const double work = static_cast<double>(y.n) * height * y.w * p.channels * kTaps / 8;
-  const int32_t helpers = static_cast<int32_t>(useful_threads(c.threads, work));
-  const int32_t wanted = helpers < 2 ? 1 : (helpers * 4 + parts - 1) / parts, cuts = wanted < height ? wanted : height;
-  parallel_for(helpers < 2 ? nullptr : c.threads, static_cast<uint32_t>(parts * cuts), [&](uint32_t i) {
-    const Range lines = part_of(height, i % static_cast<uint32_t>(cuts), static_cast<uint32_t>(cuts));
-    const int32_t first = static_cast<int32_t>(i) / cuts * kMaxBlocks, left = p.blocks() - first;
+  const Problem p(c);
+  p.share((p.blocks() + kMaxBlocks - 1) / kMaxBlocks, 8, [&](int32_t part, RowRange rows) {
+    const int32_t first = part * kMaxBlocks, left = p.blocks() - first;
     Blocks blocks(p, first, left < kMaxBlocks ? left : kMaxBlocks);
-    for (int32_t n = 0; n < y.n; ++n) blocks.run(n, rows.begin + lines.first, rows.begin + lines.first + lines.size);
+    for (int32_t n = 0; n < p.y.n; ++n) blocks.run(n, rows.begin, rows.end);
   });
   return Status::kOk;
 }

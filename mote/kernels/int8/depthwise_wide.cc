@@ -4,33 +4,17 @@
 #include "mote/kernels/int8/depthwise_wide.h"
 
 #if HWY_ARCH_X86
-#include "mote/kernels/common/geometry.h"
-#include "mote/kernels/common/parallel.h"
-#include "mote/kernels/common/plane.h"
 #include "mote/kernels/int8/depthwise_forms.h"
-#include "mote/kernels/int8/stage.h"
-#include "mote/ops/q_conv/q_conv.h"
+#include "mote/kernels/int8/depthwise_problem.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
 namespace {
 
+using Problem = DepthwiseProblem;
 using ops::q_conv::Attrs;
-using ops::q_conv::kResidual;
 
 constexpr int kMaxTaps = 5, kMaxSlots = kMaxTaps * ((kMaxTaps + 3) / 4);
 constexpr int kRun = 32;  // outputs that are finished together
-
-struct Problem {
-  const Attrs& a;
-  Geometry g;
-  Plane x, y, residual;
-  bool add;
-  const Stage& stage;
-  const int8_t* weights;
-  int32_t channels;
-  bool is_signed;
-  int32_t fours() const { return (g.kernel_h + 3) / 4; }
-};
 
 // What a strip of outputs is computed from.
 struct Strip {
@@ -269,34 +253,9 @@ void run_channels(const Problem& p, int32_t number, int32_t begin, int32_t end) 
 }
 
 Status run(const OpContext& c) noexcept {
-  const Attrs& a = c.attrs<Attrs>();
-  const Tensor& w = c.input(1);
-  const bool add = c.has_input(kResidual);
-  ops::QuantBinaryAttrs sum;
-  if (add) sum = ops::q_conv::sum_attrs(a);
-  const Stage stage(c, a, &sum);
-  const Plane y(c.output(0));
-  const Problem p{a,
-                  Geometry(a, w.desc->dims + 1, 2),
-                  Plane(c.input(0)),
-                  y,
-                  add ? Plane(c.input(kResidual)) : Plane(),
-                  add,
-                  stage,
-                  w.as<const int8_t>(),
-                  w.dim(0),
-                  c.input(0).dtype() == DType::s8};
-  const RowRange rows(c, y, false);
-  const int32_t height = rows.end - rows.begin, blocks = (p.channels + Main::kChannels - 1) / Main::kChannels;
-  if (height <= 0) return Status::kOk;
-  const double work = static_cast<double>(y.n) * height * y.w * p.channels * p.g.kernel_h * p.g.kernel_w / 16;
-  const int32_t helpers = static_cast<int32_t>(useful_threads(c.threads, work));
-  // Enough parts for all threads, along the channels first.
-  const int32_t wanted = helpers < 2 ? 1 : (helpers * 4 + blocks - 1) / blocks, cuts = wanted < height ? wanted : height;
-  parallel_for(helpers < 2 ? nullptr : c.threads, static_cast<uint32_t>(blocks * cuts), [&](uint32_t i) {
-    const Range lines = part_of(height, i % static_cast<uint32_t>(cuts), static_cast<uint32_t>(cuts));
-    run_channels(p, static_cast<int32_t>(i) / cuts, rows.begin + lines.first, rows.begin + lines.first + lines.size);
-  });
+  const Problem p(c);
+  p.share((p.channels + Main::kChannels - 1) / Main::kChannels, 16,
+          [&](int32_t number, RowRange rows) { run_channels(p, number, rows.begin, rows.end); });
   return Status::kOk;
 }
 

@@ -5,7 +5,7 @@
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
-// The kernel of common depthwise convolutions (3x3 and 5x5, enough channels) on x86; null: there is none.
+// The kernel of common depthwise convolutions with enough channels (x86: 3x3 and 5x5, 64-bit Arm: 3x3); null: there is none.
 KernelFn select_q_depthwise_wide(const OpContext& c) noexcept;
 
 }  // namespace mote::kernels::MOTE_ISA_NAME
