@@ -31,11 +31,17 @@ class Call {
     context_.bounds = descs_.data();
     context_.input_count = static_cast<uint16_t>(operands.size() - 1);
     context_.output_count = 1;
+    // More than any operator here asks for.
+    scratch_.resize(size_t{8} << 20);
+    context_.scratch = {scratch_.data() + (64 - reinterpret_cast<uintptr_t>(scratch_.data()) % 64), scratch_.size() - 64};
   }
   KernelFn kernel(kernels::Isa isa) const { return kernels::select_for(isa)(static_cast<uint16_t>(op_), context_); }
   const OpContext& context() const { return context_; }
   bool integer() const { return descs_[0].dtype != DType::f32; }
   double operations;
+  // What a call reads and writes at least.
+  size_t input_bytes() const { return bytes_ - output_bytes_; }
+  size_t output_bytes() const { return output_bytes_; }
 
  private:
   void add(const Operand& operand, int32_t number) {
@@ -48,6 +54,7 @@ class Call {
     if (d.layout == Layout::kPlain) set_dense_strides(d);
     const auto count = static_cast<uint32_t>(element_count(d)), rows = static_cast<uint32_t>(d.dims[0]);
     const size_t bytes = d.layout == Layout::kPlain ? count * dtype_bytes(d.dtype) : panel_bytes(d.layout, d.dtype, rows, count / rows);
+    bytes_ += output_bytes_ = bytes;
     // Small numbers: 0.5 as floats, 0 to 3 as integers.
     memory_.emplace_back(bytes / 4 + 32, d.dtype == DType::f32 ? 0x3f000000u : 0x03020100u);
     uint32_t* at = memory_.back().data();
@@ -62,6 +69,8 @@ class Call {
   std::vector<std::vector<uint32_t>> memory_;
   std::vector<Tensor> tensors_;
   std::vector<int32_t> numbers_;
+  std::vector<uint8_t> scratch_;
+  size_t bytes_ = 0, output_bytes_ = 0;  // of the last operand
   OpContext context_;
 };
 

@@ -1,11 +1,12 @@
 // Single kernels against the arithmetic peak of this core: ops_bench [ISA ...]
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <string>
 
-#include "bench/ops/call.h"
+#include "bench/ops/families.h"
 #include "mote/ops/conv/conv.h"
 #include "mote/ops/matmul/matmul.h"
 #include "mote/ops/q_conv/q_conv.h"
@@ -25,33 +26,67 @@ double seconds(const F& f) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void measure(const std::string& name, const Call& call, kernels::Isa isa) {
+// Goes over as much memory as a call must, as fast as this core can.
+class Traffic {
+ public:
+  explicit Traffic(const Call& call) : in_(blocks(call.input_bytes())), out_(blocks(call.output_bytes())), memory_(in_ + out_ + 64) {
+    from_ = memory_.data() + (64 - reinterpret_cast<uintptr_t>(memory_.data()) % 64);
+  }
+  void run(const kernels::Probes& probes, float* sink) const {
+    const uint64_t both = in_ < out_ ? in_ : out_;
+    probes.copy(from_, from_ + in_, both);
+    if (in_ > both) probes.read(from_ + both, in_ - both, sink);
+    if (out_ > both) probes.write(from_ + in_ + both, out_ - both);
+  }
+
+ private:
+  static uint64_t blocks(uint64_t bytes) { return (bytes + kernels::kProbeBlock - 1) / kernels::kProbeBlock * kernels::kProbeBlock; }
+  uint64_t in_, out_;
+  std::vector<uint8_t> memory_;
+  uint8_t* from_;
+};
+
+// Best times of a call, of its traffic, and the best arithmetic rate, taken in turns.
+struct Times {
+  double call = 1e30, traffic = 1e30, peak = 0;
+};
+
+bool take_times(const Call& call, KernelFn kernel, const kernels::Probes& probes, Times* t) {
+  const auto probe = call.integer() ? probes.dot_s8 : probes.fma_f32;
+  const Traffic traffic(call);
+  const double bytes = static_cast<double>(call.input_bytes() + call.output_bytes());
+  const int repeats = static_cast<int>(2e7 / (call.operations + 2 * bytes)) + 1;
+  float sink[3] = {1, 0.999f, 0.001f};
+  for (int round = 0; round < 60; ++round) {
+    uint64_t operations = 0;
+    const double time_of_probe = seconds([&] { operations = probe(4000, sink); });
+    t->peak = std::max(t->peak, static_cast<double>(operations) / time_of_probe);
+    bool ok = true;
+    t->call = std::min(t->call, seconds([&] {
+                                  for (int i = 0; i < repeats && ok; ++i) ok = kernel(call.context()).ok();
+                                }) / repeats);
+    if (!ok) return false;
+    t->traffic = std::min(t->traffic, seconds([&] {
+                                        for (int i = 0; i < repeats; ++i) traffic.run(probes, sink);
+                                      }) / repeats);
+  }
+  return true;
+}
+
+// The roofline of a product is its arithmetic; others may be held back by memory (`memory`).
+void measure(const std::string& name, const Call& call, kernels::Isa isa, bool memory = false) {
   const KernelFn kernel = call.kernel(isa);
   const kernels::Probes probes = kernels::probes_for(isa);
-  const auto probe = call.integer() ? probes.dot_s8 : probes.fma_f32;
-  if (kernel == nullptr || probe == nullptr) {
+  Times t;
+  if (kernel == nullptr || probes.fma_f32 == nullptr || !take_times(call, kernel, probes, &t)) {
     std::printf("%-10s %-34s no fast kernel\n", kernels::isa_name(isa), name.c_str());
     return;
   }
-  double best = 1e30, peak = 0;
-  const int repeats = static_cast<int>(2e7 / call.operations) + 1;
-  float sink[3] = {1, 0.999f, 0.001f};
-  for (int round = 0; round < 25; ++round) {
-    uint64_t operations = 0;
-    const double time_of_probe = seconds([&] { operations = probe(4000, sink); });
-    if (static_cast<double>(operations) / time_of_probe > peak) peak = static_cast<double>(operations) / time_of_probe;
-    Status status = Status::kOk;
-    const double time = seconds([&] {
-      for (int i = 0; i < repeats && status.ok(); ++i) status = kernel(call.context());
-    });
-    if (!status.ok()) {
-      std::printf("%-10s %-34s %s\n", kernels::isa_name(isa), name.c_str(), why_text(status.why()));
-      return;
-    }
-    if (time / repeats < best) best = time / repeats;
-  }
-  std::printf("%-10s %-34s %8.1f %s of %6.1f  %5.1f %%\n", kernels::isa_name(isa), name.c_str(), call.operations / best / 1e9,
-              call.integer() ? "GOP/s  " : "GFLOP/s", peak / 1e9, 100 * call.operations / best / peak);
+  const double arithmetic = call.operations / t.peak;
+  const bool by_memory = memory && t.traffic > arithmetic;
+  std::printf("%-10s %-34s %8.1f %s of %6.1f  %5.1f %% of %s\n", kernels::isa_name(isa), name.c_str(), call.operations / t.call / 1e9,
+              call.integer() ? "GOP/s  " : "GFLOP/s", t.peak / 1e9, 100 * (by_memory ? t.traffic : arithmetic) / t.call,
+              by_memory ? "memory" : "arithmetic");
 }
 
 Call matmul(int32_t m, int32_t n, int32_t k) {
@@ -127,6 +162,7 @@ int main(int argc, char** argv) {
     if (!wanted || !kernels::can_run(isa, cpu_features())) continue;
     measure_floats(isa);
     measure_integers(isa);
+    bench::each_family([&](const char* name, const Call& call) { measure(name, call, isa, true); });
   }
   return 0;
 }

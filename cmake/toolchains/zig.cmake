@@ -16,8 +16,8 @@ foreach(_tool cc c++ ar ranlib)
   endif()
   set(_link "")
   if(_tool STREQUAL "c++")
-    # Device code needs no C++ runtime. Zig would compile its own for each target, which takes longer than all of Mote.
-    set(_link "case \" $* \" in *' -c '*) ;; *) set -- -nostdlib++ \"$@\" ;; esac\n")
+    # Device code needs no C++ runtime. Zig would compile its own for each target, half a minute; tests say -lc++.
+    set(_link "case \" $* \" in *' -c '* | *' -lc++ '*) ;; *) set -- -nostdlib++ \"$@\" ;; esac\n")
   endif()
   set(_script "#!/bin/sh\n${_link}exec '${_venv}/bin/python3' -m ziglang ${_tool} ${_arguments} \"$@\"\n")
   if(EXISTS ${_bin}/${_tool})

@@ -3,6 +3,16 @@
 #include "mote/core/op.h"
 #include "mote/ops/op_id.h"
 
+// MOTE_INTEGER_ISA: the set whose integer kernels serve this one, which has none.
+#if defined(MOTE_INTEGER_ISA)
+namespace mote::kernels::MOTE_INTEGER_ISA {
+KernelFn select(uint16_t op, const OpContext&) noexcept;
+}
+#define MOTE_OTHERWISE MOTE_INTEGER_ISA::select(op, c)
+#else
+#define MOTE_OTHERWISE nullptr
+#endif
+
 namespace mote::kernels::MOTE_ISA_NAME {
 
 #define MOTE_KERNEL(op) KernelFn select_##op(const OpContext&) noexcept;
@@ -16,7 +26,7 @@ KernelFn select(uint16_t op, const OpContext& c) noexcept {
     return select_##name(c);
 #include "mote/kernels/kernels.def"
 #undef MOTE_KERNEL
-    default: return nullptr;
+    default: return MOTE_OTHERWISE;
   }
 }
 

@@ -10,7 +10,7 @@ namespace mote::kernels {
   KernelFn select(uint16_t op, const OpContext&) noexcept; \
   Probes probes() noexcept;                                \
   }
-#include "mote/kernels/isa.def"
+#include "isas_built.def"
 #undef MOTE_ISA
 
 namespace {
@@ -24,7 +24,7 @@ struct IsaInfo {
 constexpr IsaInfo kIsas[] = {
     {"portable", 0, nullptr, nullptr},
 #define MOTE_ISA(name, needs) {#name, needs, &name::select, &name::probes},
-#include "mote/kernels/isa.def"
+#include "isas_built.def"
 #undef MOTE_ISA
 };
 

@@ -9,7 +9,7 @@ namespace mote::kernels {
 enum class Isa : uint8_t {
   kPortable = 0,
 #define MOTE_ISA(name, needs) name,
-#include "mote/kernels/isa.def"
+#include "isas_built.def"
 #undef MOTE_ISA
   kCount,
 };

@@ -137,11 +137,11 @@ void multiply_rows(const float* const* rows, int32_t count, int32_t n, const flo
   const Finish plain(nullptr, nullptr, 1, 0, 0, 0);
   float* to[kTileRows];
   const float* before[kTileRows];
-  Tile<PanelF32> t;
+  Tile t;
   t.rows = rows;
   t.runs = 1;
   t.run_length = n;
-  t.panel_stride = int64_t{n} * kPanel;
+  t.panel_stride = int64_t{n} * kPanel * 4;
   t.out = to;
   t.residual = more ? before : nullptr;
   for (int32_t first = 0; first < outputs; first += kTilePanels * kPanel) {

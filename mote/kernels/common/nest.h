@@ -53,10 +53,25 @@ struct Nest {
   }
 };
 
+// body(offsets, steps, length) of the walks below, by its address: they are there once for all bodies.
+class RunBody {
+ public:
+  template <class F>
+  RunBody(const F& body)
+      : body_(&body), call_([](const void* f, const int64_t* offsets, const int64_t* steps, int32_t length) {
+          (*static_cast<const F*>(f))(offsets, steps, length);
+        }) {}
+  void operator()(const int64_t* offsets, const int64_t* steps, int32_t length) const { call_(body_, offsets, steps, length); }
+
+ private:
+  const void* body_;
+  void (*call_)(const void*, const int64_t*, const int64_t*, int32_t);
+};
+
 // Calls body(offsets, steps, length) for `count` runs of the innermost loop from run `first` on; elements [begin, begin + length) of each.
 // Offsets and steps from element to element in bytes.
-template <int N, class F>
-void walk_runs(const Nest<N>& nest, int64_t first, int64_t count, int32_t begin, int32_t length, const F& body) {
+template <int N>
+[[gnu::noinline]] void walk_runs(const Nest<N>& nest, int64_t first, int64_t count, int32_t begin, int32_t length, RunBody body) {
   const int last = nest.depth - 1;
   int32_t index[kMaxLoops];
   int64_t offset[N];
@@ -67,7 +82,7 @@ void walk_runs(const Nest<N>& nest, int64_t first, int64_t count, int32_t begin,
     for (int k = 0; k < N; ++k) offset[k] += index[i] * nest.stride[i][k];
   }
   for (;;) {
-    body(static_cast<const int64_t*>(offset), nest.stride[last], length);
+    body(offset, nest.stride[last], length);
     if (--count <= 0) return;
     for (int i = last - 1; i >= 0; --i) {
       const bool wraps = ++index[i] == nest.size[i];
@@ -80,8 +95,8 @@ void walk_runs(const Nest<N>& nest, int64_t first, int64_t count, int32_t begin,
 
 // body(offsets, steps, length) for every run, on the caller's threads when the elements cost enough: `cost` steps (parallel.h) each.
 // Where a run is cut, parts begin at multiples of `unit` elements.
-template <int N, class F>
-void each_run(const Nest<N>& nest, const Threads* threads, double cost, const F& body, int32_t unit = 64) {
+template <int N>
+[[gnu::noinline]] void each_run(const Nest<N>& nest, const Threads* threads, double cost, RunBody body, int32_t unit = 64) {
   const int32_t length = nest.length();
   const int64_t runs = nest.runs();
   if (runs == 0 || length == 0) return;
@@ -100,8 +115,9 @@ void each_run(const Nest<N>& nest, const Threads* threads, double cost, const F&
 }
 
 // The same for a row range: with rows that a strip asks for, dimension 1 is looped over here, modulo the ring of each operand that has one.
-template <int N, class F>
-void each_run(const TensorDesc& shape, const TensorDesc* const* operands, Rows rows, const Threads* threads, double cost, const F& body) {
+template <int N>
+[[gnu::noinline]] void each_run(const TensorDesc& shape, const TensorDesc* const* operands, Rows rows, const Threads* threads, double cost,
+                                RunBody body) {
   int32_t widths[N];
   for (int k = 0; k < N; ++k) widths[k] = static_cast<int32_t>(dtype_bytes(operands[k]->dtype));
   Nest<N> nest;

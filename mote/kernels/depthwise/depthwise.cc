@@ -36,14 +36,47 @@ struct Block {
   const float* residual[Rows][Outputs];  // null without
 };
 
+// Vectors with fewer channels: where masks cost nothing, every vector has one; elsewhere there are loops of their own (some_channels).
+constexpr bool kMasks = HWY_ARCH_X86 && kLanes == 16;
+class Some {
+ public:
+  MOTE_INLINE explicit Some(int32_t count) : mask_(hn::FirstN(F32(), static_cast<size_t>(count))) {}
+  MOTE_INLINE VF load(const float* p) const {
+    if constexpr (kMasks) return hn::MaskedLoad(mask_, F32(), p);
+    else return hn::LoadU(F32(), p);
+  }
+  MOTE_INLINE void store(VF v, float* p) const {
+    if constexpr (kMasks) hn::BlendedStore(v, mask_, F32(), p);
+    else hn::StoreU(v, F32(), p);
+  }
+
+ private:
+  hn::Mask<F32> mask_;
+};
+
+// Where sums need more than a clamp, they are stored from memory.
+template <int Kernel, int Stride, int Outputs, int Rows>
+MOTE_INLINE void store_by_rows(const Job& job, const Block<Kernel, Stride, Outputs, Rows>& block, int32_t c, int32_t left,
+                               const VF (&sum)[Rows][Outputs]) {
+  alignas(64) float v[Rows][Outputs][kLanes];
+  unroll<Rows>([&](auto r) MOTE_LAMBDA { unroll<Outputs>([&](auto o) MOTE_LAMBDA { hn::Store(sum[r][o], F32(), v[r][o]); }); });
+  for (int r = 0; r < Rows; ++r) {
+    for (int o = 0; o < Outputs; ++o) {
+      const float* more = block.residual[r][o] != nullptr ? block.residual[r][o] + c : nullptr;
+      job.finish.store_row(v[r][o], c, left, more, block.out[r][o] + c);
+    }
+  }
+}
+
 // One vector of channels [c, c + left) of a block; two rows of outputs lie one input row apart.
 template <int Kernel, int Stride, int Outputs, int Rows>
 MOTE_INLINE void vector_of_block(const Job& job, const Block<Kernel, Stride, Outputs, Rows>& block, int32_t c, int32_t left) {
+  const Some some(left);
   constexpr int kColumns = (Outputs - 1) * Stride + Kernel;
   const int32_t height = job.g.kernel_h;
   const float* w = job.weights + int64_t{c / kPanel} * (height * Kernel * kPanel) + c % kPanel;
   const bool simple = job.finish.simple();
-  const VF start = simple && job.finish.bias() != nullptr ? load_some(job.finish.bias() + c, left) : hn::Zero(F32());
+  const VF start = simple && job.finish.bias() != nullptr ? some.load(job.finish.bias() + c) : hn::Zero(F32());
   VF sum[Rows][Outputs];
   unroll<Rows>([&](auto r) MOTE_LAMBDA { unroll<Outputs>([&](auto o) MOTE_LAMBDA { sum[r][o] = start; }); });
   // Input rows [begin, end), which lie in the windows of the output rows First to Last.
@@ -57,7 +90,7 @@ MOTE_INLINE void vector_of_block(const Job& job, const Block<Kernel, Stride, Out
         unroll<Kernel>([&](auto k) MOTE_LAMBDA { weights[r][k] = load(w + ((i - kFirst - r) * Kernel + k) * kPanel); });
       });
       unroll<kColumns>([&](auto j) MOTE_LAMBDA {
-        const VF x = load_some(block.in[i][j] + c, left);
+        const VF x = some.load(block.in[i][j] + c);
         unroll<Outputs>([&](auto o) MOTE_LAMBDA {
           constexpr int kTap = decltype(j)::value - decltype(o)::value * Stride;
           if constexpr (kTap >= 0 && kTap < Kernel)
@@ -73,13 +106,12 @@ MOTE_INLINE void vector_of_block(const Job& job, const Block<Kernel, Stride, Out
     add_rows(1, height, Index<0>{}, Index<1>{});
     add_rows(height, height + 1, Index<1>{}, Index<1>{});
   }
+  if (!simple) return store_by_rows(job, block, c, left, sum);
   unroll<Rows>([&](auto r) MOTE_LAMBDA {
     unroll<Outputs>([&](auto o) MOTE_LAMBDA {
-      const float* more = block.residual[r][o] != nullptr ? block.residual[r][o] + c : nullptr;
       VF v = sum[r][o];
-      if (simple) v = job.finish.clamped(more != nullptr ? hn::Add(v, load_some(more, left)) : v);
-      else v = job.finish.value(v, c, left, more);
-      store_some(v, left, block.out[r][o] + c);
+      if (block.residual[r][o] != nullptr) v = hn::Add(v, some.load(block.residual[r][o] + c));
+      some.store(job.finish.clamped(v), block.out[r][o] + c);
     });
   });
 }
@@ -93,6 +125,26 @@ struct TapRows {
   }
   int32_t first, begin = 0, end;
 };
+
+// Channels [c, c + left) of one output of any window, from the taps that lie inside. bias_first: rounded as vector_of_block does it.
+void some_channels(const Job& job, const TapRows& rows, int32_t n, int32_t oy, int32_t ox, int32_t c, int32_t left, bool bias_first) {
+  const Geometry& g = job.g;
+  const float* w = job.weights + int64_t{c / kPanel} * g.kernel_h * g.kernel_w * kPanel + c % kPanel;
+  const auto* more = job.has_residual ? reinterpret_cast<const float*>(job.residual.at(n, oy, ox)) + c : nullptr;
+  bias_first = bias_first && job.finish.simple();
+  VF sum = bias_first && job.finish.bias() != nullptr ? load_some(job.finish.bias() + c, left) : hn::Zero(F32());
+  for (int32_t ky = rows.begin; ky < rows.end; ++ky) {
+    for (int32_t kx = 0; kx < g.kernel_w; ++kx) {
+      const int32_t ix = ox * g.stride_w - g.pad_w + kx * g.dilation_w;
+      if (ix < 0 || ix >= job.x.w) continue;
+      const auto* in = reinterpret_cast<const float*>(job.x.at(n, rows.first + ky * g.dilation_h, ix));
+      sum = hn::MulAdd(load_some(in + c, left), load(w + (ky * g.kernel_w + kx) * kPanel), sum);
+    }
+  }
+  if (bias_first) sum = job.finish.clamped(more != nullptr ? hn::Add(sum, load_some(more, left)) : sum);
+  else sum = job.finish.value(sum, c, left, more);
+  store_some(sum, left, reinterpret_cast<float*>(job.y.at(n, oy, ox)) + c);
+}
 
 // Outputs [ox, ox + Outputs) of the rows [oy, oy + Rows).
 template <int Kernel, int Stride, int Outputs, int Rows>
@@ -119,8 +171,11 @@ void some_outputs(const Job& job, int32_t n, int32_t oy, int32_t ox) {
   }
   const int32_t channels = job.y.c;
   int32_t c = 0;
-  for (; c + kLanes <= channels; c += kLanes) vector_of_block(job, block, c, kLanes);
-  if (c < channels) vector_of_block(job, block, c, channels - c);
+  for (; c + (kMasks ? 1 : kLanes) <= channels; c += kLanes) vector_of_block(job, block, c, channels - c < kLanes ? channels - c : kLanes);
+  for (int32_t r = 0; c < channels && r < Rows; ++r) {
+    const TapRows own(g, job.x.h, oy + r);
+    for (int32_t o = 0; o < Outputs; ++o) some_channels(job, own, n, oy + r, ox + o, c, channels - c, true);
+  }
   for (int r = 0; job.finish.has_after() && r < Rows; ++r) job.finish.activate_after(block.out[r], Outputs, 0, channels);
 }
 
@@ -130,41 +185,38 @@ void fixed_rows(const Job& job, int32_t n, int32_t oy, int32_t count) {
   constexpr int kOutputs = kRegisters == 32 ? 7 : 4;  // the widths of most images are multiples of 7
   const int32_t width = job.y.w;
   int32_t begin = 0;
+  // The last block begins early where outputs are missing: they are computed twice, which a residual that lies where they go would not
+  // bear.
+  const auto next = [&](int32_t x) {
+    return x + kOutputs < width && width < x + 2 * kOutputs && !job.has_residual ? width - kOutputs : x + kOutputs;
+  };
   if constexpr (Stride == 1) {
     if (count == 2 && job.g.stride_h == 1 && job.g.dilation_h == 1)
-      for (; begin + kOutputs <= width; begin += kOutputs) some_outputs<Kernel, Stride, kOutputs, 2>(job, n, oy, begin);
+      for (; begin + kOutputs <= width; begin = next(begin)) some_outputs<Kernel, Stride, kOutputs, 2>(job, n, oy, begin);
   }
+  constexpr int kFew = 3;
   for (int32_t y = oy; y < oy + count; ++y) {
     int32_t ox = begin;
-    for (; ox + kOutputs <= width; ox += kOutputs) some_outputs<Kernel, Stride, kOutputs, 1>(job, n, y, ox);
-    for (; ox + 2 <= width; ox += 2) some_outputs<Kernel, Stride, 2, 1>(job, n, y, ox);
-    if (ox < width) some_outputs<Kernel, Stride, 1, 1>(job, n, y, ox);
+    if constexpr (kOutputs > 2 * kFew) {
+      if (width >= kFew && width < kOutputs && !job.has_residual) {
+        some_outputs<Kernel, Stride, kFew, 1>(job, n, y, 0);
+        if (width > kFew) some_outputs<Kernel, Stride, kFew, 1>(job, n, y, width - kFew);
+        continue;
+      }
+    }
+    for (; ox + kOutputs <= width; ox = next(ox)) some_outputs<Kernel, Stride, kOutputs, 1>(job, n, y, ox);
+    for (; ox < width; ++ox) some_outputs<Kernel, Stride, 1, 1>(job, n, y, ox);
   }
 }
 
 // Any window: one output at a time, the taps that lie inside.
 void any_row(const Job& job, int32_t n, int32_t oy) {
-  const Geometry& g = job.g;
-  const TapRows rows(g, job.x.h, oy);
-  const int32_t channels = job.y.c, taps = g.kernel_h * g.kernel_w;
+  const TapRows rows(job.g, job.x.h, oy);
+  const int32_t channels = job.y.c;
   for (int32_t ox = 0; ox < job.y.w; ++ox) {
-    float* out = reinterpret_cast<float*>(job.y.at(n, oy, ox));
-    const float* residual = job.has_residual ? reinterpret_cast<const float*>(job.residual.at(n, oy, ox)) : nullptr;
-    for (int32_t c = 0; c < channels; c += kLanes) {
-      const int32_t left = channels - c < kLanes ? channels - c : kLanes;
-      const float* w = job.weights + int64_t{c / kPanel} * taps * kPanel + c % kPanel;
-      VF sum = hn::Zero(F32());
-      for (int32_t ky = rows.begin; ky < rows.end; ++ky) {
-        for (int32_t kx = 0; kx < g.kernel_w; ++kx) {
-          const int32_t ix = ox * g.stride_w - g.pad_w + kx * g.dilation_w;
-          if (ix < 0 || ix >= job.x.w) continue;
-          const auto* in = reinterpret_cast<const float*>(job.x.at(n, rows.first + ky * g.dilation_h, ix));
-          sum = hn::MulAdd(load_some(in + c, left), load(w + (ky * g.kernel_w + kx) * kPanel), sum);
-        }
-      }
-      store_some(job.finish.value(sum, c, left, residual != nullptr ? residual + c : nullptr), left, out + c);
-    }
-    job.finish.activate_after(out, channels);
+    for (int32_t c = 0; c < channels; c += kLanes)
+      some_channels(job, rows, n, oy, ox, c, channels - c < kLanes ? channels - c : kLanes, false);
+    job.finish.activate_after(reinterpret_cast<float*>(job.y.at(n, oy, ox)), channels);
   }
 }
 

@@ -1,5 +1,6 @@
 // Arithmetic on two operands with broadcasting: f32, and the integers that shapes and indices are made of.
 
+#include "mote/kernels/common/exact.h"
 #include "mote/kernels/elementwise/rows.h"
 #include "mote/ops/div/div.h"
 
@@ -47,7 +48,7 @@ struct BinaryInt {
 MOTE_FUNCTION(Add, hn::Add(a, b));
 MOTE_FUNCTION(Sub, hn::Sub(a, b));
 MOTE_FUNCTION(Mul, hn::Mul(a, b));
-MOTE_FUNCTION(Div, hn::Div(a, b));
+MOTE_FUNCTION(Div, quotient(a, b));
 MOTE_FUNCTION(SquaredDifference, hn::Mul(hn::Sub(a, b), hn::Sub(a, b)));
 MOTE_FUNCTION(Prelu, hn::IfThenElse(hn::Lt(a, hn::Zero(F32())), hn::Mul(a, b), a));
 // NaN if either is: the vector instructions give b when one of the two is NaN.

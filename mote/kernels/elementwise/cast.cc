@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "mote/kernels/common/halves.h"
 #include "mote/kernels/elementwise/rows.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
@@ -88,8 +89,6 @@ struct BoolToFloat : Convert<Bool, float> {
   }
 };
 
-using Half = hn::Rebind<hwy::float16_t, F32>;
-
 // The last vector goes through a buffer.
 struct HalfToFloat {
   static constexpr int kCost = kCheap;
@@ -97,11 +96,11 @@ struct HalfToFloat {
     const auto* in = static_cast<const hwy::float16_t*>(x);
     float* out = static_cast<float*>(y);
     int32_t i = 0;
-    for (; i + kLanes <= n; i += kLanes) store(hn::PromoteTo(F32(), hn::LoadU(Half(), in + i)), out + i);
+    for (; i + kLanes <= n; i += kLanes) store(to_floats(hn::LoadU(Half(), in + i)), out + i);
     if (i == n) return;
     alignas(64) hwy::float16_t rest[kLanes] = {};
     for (int32_t k = i; k < n; ++k) rest[k - i] = in[k];
-    store_some(hn::PromoteTo(F32(), hn::Load(Half(), rest)), n - i, out + i);
+    store_some(to_floats(hn::Load(Half(), rest)), n - i, out + i);
   }
 };
 struct FloatToHalf {
@@ -110,10 +109,10 @@ struct FloatToHalf {
     const float* in = static_cast<const float*>(x);
     auto* out = static_cast<hwy::float16_t*>(y);
     int32_t i = 0;
-    for (; i + kLanes <= n; i += kLanes) hn::StoreU(hn::DemoteTo(Half(), load(in + i)), Half(), out + i);
+    for (; i + kLanes <= n; i += kLanes) hn::StoreU(to_halves(load(in + i)), Half(), out + i);
     if (i == n) return;
     alignas(64) hwy::float16_t rest[kLanes];
-    hn::Store(hn::DemoteTo(Half(), load_some(in + i, n - i)), Half(), rest);
+    hn::Store(to_halves(load_some(in + i, n - i)), Half(), rest);
     for (int32_t k = i; k < n; ++k) out[k] = rest[k - i];
   }
 };

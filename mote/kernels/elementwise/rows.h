@@ -33,7 +33,8 @@ inline bool is_alone(const OpContext& c) { return c.threads == nullptr || c.thre
 template <class Op>
 struct UnaryKernels {
   static Status flat(const OpContext& c) noexcept {
-    if (!is_alone(c)) return flat_unary(c, &Op::row, Op::kCost);
+    // What costs more is not worth a loop of its own here.
+    if (Op::kCost == kCostly || !is_alone(c)) return flat_unary(c, &Op::row, Op::kCost);
     Op::row(c, c.input(0).data, c.output(0).data, c.output(0).count());
     return Status::kOk;
   }
@@ -41,11 +42,10 @@ struct UnaryKernels {
 };
 template <class Op>
 struct BinaryKernels {
-  // Small tensors are all overhead: for one thread the loop is chosen once and for all.
-  template <int AStep, int BStep>
+  // Small tensors are all overhead: for one thread and whole operands the loop is chosen once and for all.
   static Status flat(const OpContext& c) noexcept {
     if (!is_alone(c)) return flat_binary(c, &Op::row, Op::kCost);
-    Op::row(c, c.input(0).data, AStep, c.input(1).data, BStep, c.output(0).data, c.output(0).count());
+    Op::row(c, c.input(0).data, 1, c.input(1).data, 1, c.output(0).data, c.output(0).count());
     return Status::kOk;
   }
   static Status flat_by_count(const OpContext& c) noexcept { return flat_binary(c, &Op::row, Op::kCost); }
@@ -61,8 +61,8 @@ MOTE_INLINE KernelFn pick_binary(const OpContext& c) {
   if (flat_for_binary(c)) {
     if (c.input(0).desc->dynamic != 0 || c.input(1).desc->dynamic != 0) return &BinaryKernels<Op>::flat_by_count;
     const int32_t count = c.output(0).count();
-    if (c.input(0).count() != count) return &BinaryKernels<Op>::template flat<0, 1>;
-    return c.input(1).count() != count ? &BinaryKernels<Op>::template flat<1, 0> : &BinaryKernels<Op>::template flat<1, 1>;
+    const bool whole = c.input(0).count() == count && c.input(1).count() == count;
+    return whole ? &BinaryKernels<Op>::flat : &BinaryKernels<Op>::flat_by_count;
   }
   return can_walk(c) ? &BinaryKernels<Op>::walk : nullptr;
 }

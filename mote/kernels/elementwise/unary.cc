@@ -1,5 +1,6 @@
 // Arithmetic on one operand, f32.
 
+#include "mote/kernels/common/exact.h"
 #include "mote/kernels/elementwise/rows.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
@@ -17,9 +18,9 @@ struct Plain {
 MOTE_FUNCTION(Abs, hn::Abs(x));
 MOTE_FUNCTION(Neg, hn::Neg(x));
 MOTE_FUNCTION(Square, hn::Mul(x, x));
-MOTE_FUNCTION(Sqrt, hn::Sqrt(x));
-MOTE_FUNCTION(Rsqrt, hn::Div(broadcast(1.0f), hn::Sqrt(x)));
-MOTE_FUNCTION(Reciprocal, hn::Div(broadcast(1.0f), x));
+MOTE_FUNCTION(Sqrt, root(x));
+MOTE_FUNCTION(Rsqrt, quotient(broadcast(1.0f), root(x)));
+MOTE_FUNCTION(Reciprocal, quotient(broadcast(1.0f), x));
 MOTE_FUNCTION(Floor, hn::Floor(x));
 MOTE_FUNCTION(Ceil, hn::Ceil(x));
 MOTE_FUNCTION(Trunc, hn::Trunc(x));

@@ -132,7 +132,6 @@ void join_lines(const Geometry& g, RowRange* rows, Plane* x, Plane* y, Plane* re
   rows->end = 1;
 }
 
-template <class P>
 Status run_conv(const OpContext& c) noexcept {
   const Attrs& a = c.attrs<Attrs>();
   const Tensor& w = c.input(1);
@@ -148,7 +147,7 @@ Status run_conv(const OpContext& c) noexcept {
     const int32_t first = group * outputs;
     const ConvRows left(g, x, y, c.has_input(3) ? &residual : nullptr, rows, group * channels, channels, first);
     const int32_t k = g.kernel_h * g.kernel_w * channels;
-    const Product<P> p{left.count(), outputs, k, w.as<const typename P::Element>() + first / kPanel * panel_stride_of<P>(k)};
+    const Product p{left.count(), outputs, k, weights_of(w, k, first)};
     const Finish finish(bias != nullptr ? bias + first : nullptr, scales != nullptr ? scales + first : nullptr, 1, a.activation, a.act_a,
                         a.act_b);
     multiply(p, left, finish, c.threads);
@@ -177,7 +176,7 @@ KernelFn select_conv(const OpContext& c) noexcept {
                           int64_t{g.kernel_w} * channels <= kZeroCount;
   if (channels > kZeroCount || int64_t{g.kernel_h} * (rows_whole ? 1 : g.kernel_w) > kMaxTileRuns) return nullptr;
   const int32_t run = w.count() == w.dim(0) * channels ? 0 : channels;  // one tap may end within a group
-  return with_panels(*w.desc, run, [](auto panels) -> KernelFn { return &run_conv<decltype(panels)>; });
+  return has_panels(*w.desc, run) ? &run_conv : nullptr;
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

@@ -25,7 +25,6 @@ struct Finishes {
 
 constexpr int32_t kMaxTaps = 64;
 
-template <class P>
 class Transposed {
  public:
   Transposed(const OpContext& c, int32_t group)
@@ -33,8 +32,7 @@ class Transposed {
     channels_ = w_.dim(w_.rank() - 1);
     outputs_ = w_.dim(0) / a_.groups;
     const int32_t first = group * outputs_;
-    panel_stride_ = panel_stride_of<P>(g_.kernel_h * g_.kernel_w * channels_);
-    weights_ = w_.as<const typename P::Element>() + first / kPanel * panel_stride_;
+    weights_ = weights_of(w_, g_.kernel_h * g_.kernel_w * channels_, first);
     x_.data += int64_t{group} * channels_ * 4;
     y_.data += int64_t{first} * 4;
     if (c.has_input(3)) {
@@ -48,7 +46,7 @@ class Transposed {
   void run(int32_t n, int32_t oy, int32_t phase, const Finishes& finishes) const {
     Taps taps(*this, oy, phase);
     const int32_t columns = (y_.w - phase + g_.stride_w - 1) / g_.stride_w;
-    const RowTiles tiles(columns, kEveryHeight<P>);
+    const RowTiles tiles(columns, weights_.every_height);
     for (int32_t i = 0; i < tiles.count; ++i)
       tile(n, oy, phase + tiles.begin(i) * g_.stride_w, tiles.begin(i + 1) - tiles.begin(i), taps, finishes);
   }
@@ -82,11 +80,13 @@ class Transposed {
       out[i] = reinterpret_cast<float*>(y_.at(n, oy, ox + i * g_.stride_w));
       if (has_residual_) residual[i] = reinterpret_cast<const float*>(residual_.at(n, oy, ox + i * g_.stride_w));
     }
-    Tile<P> t;
+    Tile t;
+    Micro micro(weights_);
     t.rows = left;
     t.runs = 1;
-    t.panel_stride = panel_stride_;
+    t.panel_stride = weights_.panel_stride;
     t.out = to;
+    const int32_t taps_in_all = g_.kernel_h * g_.kernel_w;
     // Where no tap is, the sums are empty.
     for (int32_t tap = 0; tap == 0 || tap < taps.count; ++tap) {
       t.run_length = taps.count > 0 ? channels_ : 0;
@@ -96,19 +96,20 @@ class Transposed {
         const bool inside = column >= 0 && column < x_.w;
         left[i] = inside ? reinterpret_cast<const float*>(x_.at(n, taps.row[tap], column)) : kZeros;
       }
-      const int64_t at = taps.count > 0 ? int64_t{taps.index[tap]} * channels_ / P::kGroup * kPanel : 0;
+      const int64_t at = taps.count > 0 ? weights_.panel_stride / taps_in_all * taps.index[tap] : 0;
       const bool add = tap > 0 || has_residual_;
       t.residual = add ? before : nullptr;
-      for (int32_t first = 0; first < outputs_; first += kTilePanels * kPanel) {
+      for (int32_t first = 0; first < outputs_; first += micro.panels * kPanel) {
+        micro.choose(count, (outputs_ - first + kPanel - 1) / kPanel);
         t.first = first;
-        t.count = outputs_ - first < kTilePanels * kPanel ? outputs_ - first : kTilePanels * kPanel;
-        t.panel = weights_ + first / kPanel * panel_stride_ + at;
+        t.count = outputs_ - first < micro.panels * kPanel ? outputs_ - first : micro.panels * kPanel;
+        t.panel = weights_.panel(first / kPanel) + at;
         t.ahead = t.panel;
         for (int32_t i = 0; i < count; ++i) {
           to[i] = out[i] + first;
           if (add) before[i] = tap > 0 ? to[i] : residual[i] + first;
         }
-        (t.count > kPanel ? tile_of<P, kTilePanels>(count) : tile_of<P, 1>(count))(t, finishes.of(tap, taps.count));
+        micro.tile(t, finishes.of(tap, taps.count));
       }
     }
     for (int32_t i = 0; i < count; ++i) finishes.last.activate_after(out[i], outputs_);
@@ -120,11 +121,9 @@ class Transposed {
   Plane x_, y_, residual_;
   bool has_residual_ = false;
   int32_t channels_, outputs_;
-  int64_t panel_stride_;
-  const typename P::Element* weights_;
+  Weights weights_;
 };
 
-template <class P>
 Status run_conv_transpose(const OpContext& c) noexcept {
   const Attrs& a = c.attrs<Attrs>();
   const Tensor& w = c.input(1);
@@ -135,7 +134,7 @@ Status run_conv_transpose(const OpContext& c) noexcept {
   const double work = static_cast<double>(y.n) * lines * y.w * w.count() / a.groups;
   const bool threads = useful_threads(c.threads, work) > 1;
   for (int32_t group = 0; group < a.groups; ++group) {
-    const Transposed<P> t(c, group);
+    const Transposed t(c, group);
     const auto of_group = [&](int i) { return c.has_input(i) ? c.input(i).as<const float>() + int64_t{group} * outputs : nullptr; };
     const Finishes finishes(of_group(2), of_group(4), a);
     parallel_for(threads ? c.threads : nullptr, static_cast<uint32_t>(y.n * lines), [&](uint32_t i) {
@@ -158,7 +157,7 @@ KernelFn select_conv_transpose(const OpContext& c) noexcept {
   const int64_t taps = int64_t{w.dim(1)} * (w.rank() == 4 ? w.dim(2) : 1);
   if (taps > kMaxTaps || channels == 0 || channels > kZeroCount) return nullptr;
   if (a.groups > 1 && w.dim(0) / a.groups % kPanel != 0) return nullptr;
-  return with_panels(*w.desc, channels, [](auto panels) -> KernelFn { return &run_conv_transpose<decltype(panels)>; });
+  return has_panels(*w.desc, channels) ? &run_conv_transpose : nullptr;
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

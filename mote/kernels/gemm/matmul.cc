@@ -5,6 +5,7 @@
 #include "mote/kernels/common/rows_of.h"
 #include "mote/kernels/gemm/matmul_dense.h"
 #include "mote/kernels/gemm/product.h"
+#include "mote/kernels/weights/matmul.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
 namespace {
@@ -33,14 +34,13 @@ class MatrixRows {
   int32_t k_;
 };
 
-template <class P>
 Status run_packed(const OpContext& c) noexcept {
   const Attrs& a = c.attrs<Attrs>();
   const Tensor &left = c.input(0), &w = c.input(1), &y = c.output(0);
   const int32_t k = w.dim(1), n = w.dim(0);
   const auto vector = [&](int i) { return c.has_input(i) ? c.input(i).as<const float>() : nullptr; };
   const Finish finish(vector(2), vector(4), a.alpha, a.activation, a.act_a, a.act_b);
-  const Product<P> p{n > 0 ? y.count() / n : 0, n, k, w.as<const typename P::Element>()};
+  const Product p{n > 0 ? y.count() / n : 0, n, k, weights_of(w, k, 0)};
   if (p.rows == 1 && useful_threads(c.threads, static_cast<double>(n) * k) < 2) {
     multiply_row(p, left.as<const float>(), y.as<float>(), vector(3), finish);
     return Status::kOk;
@@ -59,10 +59,12 @@ KernelFn select_matmul(const OpContext& c) noexcept {
   const Tensor &left = c.input(0), &w = c.input(1);
   if (w.desc->layout == Layout::kPlain) return select_matmul_dense(c);
   if (left.dtype() != DType::f32) return nullptr;
-  if (a.transpose_a != 0 || (c.has_input(4) && a.group_size > 0) || c.has_input(5) || w.dim(1) == 0) return nullptr;
+  const bool grouped = c.has_input(4) && (a.group_size > 0 || c.input(4).dtype() != DType::f32);
+  if (grouped || c.has_input(5) || w.dtype() == DType::s4) return select_matmul_grouped(c);
+  if (a.transpose_a != 0 || w.dim(1) == 0) return nullptr;
   if (c.has_input(2) && !is_vector(c.input(2), w.dim(0))) return nullptr;
   // One run: it may end within a group.
-  return with_panels(*w.desc, 0, [](auto panels) -> KernelFn { return &run_packed<decltype(panels)>; });
+  return has_panels(*w.desc, 0) ? &run_packed : nullptr;
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

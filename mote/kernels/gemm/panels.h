@@ -63,20 +63,12 @@ constexpr int64_t panel_stride_of(int32_t k) {
   return int64_t{(k + P::kGroup - 1) / P::kGroup} * kPanel;
 }
 
-// f(P) with the type of panels that hold these weights; `run`: products that lie behind each other in the left side, of which only the last
-// run may end within a group. Null when no type does.
-template <class F>
-MOTE_INLINE KernelFn with_panels(const TensorDesc& w, int32_t run, const F& f) {
-  if ((panel_shape(w.layout, w.dtype).types & mask_of(w.dtype)) == 0 ||
-      run % static_cast<int32_t>(panel_shape(w.layout, w.dtype).k_group) != 0)
-    return nullptr;
-  switch (w.dtype) {
-    case DType::f32: return f(PanelF32{});
-    case DType::f16: return f(PanelF16{});
-    case DType::bf16: return f(PanelBf16{});
-    case DType::s8: return f(PanelS8{});
-    default: return nullptr;
-  }
+// True where a type above holds these weights; `run`: products that lie behind each other in the left side, of which only the last run may
+// end within a group.
+MOTE_INLINE bool has_panels(const TensorDesc& w, int32_t run) {
+  const bool known = w.dtype == DType::f32 || w.dtype == DType::f16 || w.dtype == DType::bf16 || w.dtype == DType::s8;
+  return known && (panel_shape(w.layout, w.dtype).types & mask_of(w.dtype)) != 0 &&
+         run % static_cast<int32_t>(panel_shape(w.layout, w.dtype).k_group) == 0;
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

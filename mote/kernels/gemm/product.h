@@ -10,10 +10,9 @@ namespace mote::kernels::MOTE_ISA_NAME {
 inline constexpr int32_t kMaxTileRuns = 128;  // pointers to the rows of a tile live on the stack
 
 // The right side and the sizes.
-template <class P>
 struct Product {
   int32_t rows, outputs, k;
-  const typename P::Element* weights;
+  Weights weights;
 };
 
 // Where a part of the work lies: tiles of rows, panels of outputs.
@@ -39,42 +38,59 @@ struct RowTiles {
   bool every_height;
 };
 
+// The micro-kernel in use.
+struct Micro {
+  explicit Micro(const Weights& w) : weights(w) {}
+  // For `n` rows and at most `most` panels. Mostly that is what it was before.
+  MOTE_INLINE void choose(int32_t n, int32_t most) {
+    if constexpr (HWY_ARCH_ARM_A64 == 0) most = most < panels_at_once(n) ? most : panels_at_once(n);
+    if (n == rows && most == limit) return;
+    rows = n;
+    limit = most;
+    tile = weights.tile_for(n, most, &panels);
+  }
+  const Weights& weights;
+  int32_t rows = 0, limit = 0, panels = 0;
+  TileFn tile = nullptr;
+};
+
 // Left: rows(first, count, pointers, out, residual, tile) names `count` rows (pointers[run * count + i]), where they go, and how they are
 // cut into runs (tile->runs, tile->run_length). row_bytes(): bytes that a further row adds to those read.
-template <class P, class Left>
-void multiply_part(const Product<P>& p, const Left& left, const Finish& finish, const RowTiles& tiles, const Part& part) {
+template <class Left>
+void multiply_part(const Product& p, const Left& left, const Finish& finish, const RowTiles& tiles, const Part& part) {
   const float* pointers[kMaxTileRuns * kTileRows];
   float* out[kTileRows];
   const float* residual[kTileRows];
   float* shifted_out[kTileRows];
   const float* shifted_residual[kTileRows];
   const bool add = left.has_residual();
-  const int64_t panel_stride = panel_stride_of<P>(p.k);
-  Tile<P> t;
+  const int64_t panel_bytes = p.weights.panel_stride;
+  Tile t;
   t.rows = pointers;
-  t.panel_stride = panel_stride;
+  t.panel_stride = panel_bytes;
   t.out = shifted_out;
   t.residual = add ? shifted_residual : nullptr;
-  const int64_t ahead_bytes = p.k / 4 * int64_t{kAheadBytes}, panel_bytes = panel_stride * static_cast<int64_t>(sizeof *p.weights);
+  const int64_t ahead_bytes = p.k / 4 * int64_t{kAheadBytes};
+  Micro micro(p.weights);
   // One tile of the panels from `panel` on; returns how many it took. The first tiles that use these panels (nth: 0, 1 ...) ask for pieces
   // of the next ones, which would come late otherwise.
   const auto run = [&](int32_t rows, int32_t panel, int32_t most, int32_t nth) {
-    int32_t count;
-    const TileFn<P> tile = tile_for<P>(rows, most, &count);
+    micro.choose(rows, most);
+    const int32_t count = micro.panels;
     t.first = panel * kPanel;
     t.count = p.outputs - t.first < count * kPanel ? p.outputs - t.first : count * kPanel;
-    t.panel = p.weights + panel * panel_stride;
+    t.panel = p.weights.panel(panel);
     t.ahead = t.panel;
     for (int32_t i = 0; i < rows; ++i) shifted_out[i] = out[i] + t.first;
     for (int32_t i = 0; add && i < rows; ++i) shifted_residual[i] = residual[i] + t.first;
-    if (nth * ahead_bytes < count * panel_bytes) t.ahead = reinterpret_cast<const char*>(t.panel) + count * panel_bytes + nth * ahead_bytes;
-    tile(t, finish);
+    if (nth * ahead_bytes < count * panel_bytes) t.ahead = static_cast<const char*>(t.panel) + count * panel_bytes + nth * ahead_bytes;
+    micro.tile(t, finish);
     return count;
   };
   // Few weights: all of them for each tile of rows. Many: all rows for each panel, so that the weights are read once.
   constexpr int64_t kWeightsInCache = 96 * 1024;
   const int32_t panels_end = part.first_panel + part.panels, tiles_end = part.first_tile + part.tiles;
-  const bool rows_outside = part.panels * panel_stride * static_cast<int64_t>(sizeof *p.weights) <= kWeightsInCache;
+  const bool rows_outside = part.panels * panel_bytes <= kWeightsInCache;
   const int32_t panel_step = rows_outside ? part.panels : panels_at_once(tiles.begin(part.first_tile + 1) - tiles.begin(part.first_tile));
   for (int32_t outer = part.first_panel; outer < panels_end; outer += panel_step) {
     const int32_t outer_end = outer + panel_step < panels_end ? outer + panel_step : panels_end;
@@ -89,27 +105,25 @@ void multiply_part(const Product<P>& p, const Left& left, const Finish& finish, 
 }
 
 // One row, by one thread: nothing to name, nothing to split.
-template <class P>
-void multiply_row(const Product<P>& p, const float* row, float* out, const float* residual, const Finish& finish) {
-  Tile<P> t;
+inline void multiply_row(const Product& p, const float* row, float* out, const float* residual, const Finish& finish) {
+  Tile t;
   t.rows = &row;
   t.runs = 1;
   t.run_length = p.k;
-  t.panel = p.weights;
-  t.panel_stride = panel_stride_of<P>(p.k);
+  t.panel_stride = p.weights.panel_stride;
+  Micro micro(p.weights);
   float* to = out;
   t.out = &to;
   t.residual = residual != nullptr ? &residual : nullptr;
   for (t.first = 0; t.first < p.outputs;) {
     const int32_t left = p.outputs - t.first;
-    int32_t panels;
-    const TileFn<P> tile = tile_for<P>(1, (left + kPanel - 1) / kPanel, &panels);
-    const int32_t width = panels * kPanel;
+    micro.choose(1, (left + kPanel - 1) / kPanel);
+    const int32_t width = micro.panels * kPanel;
     t.count = left < width ? left : width;
-    t.ahead = t.panel + panels * t.panel_stride;
-    tile(t, finish);
+    t.panel = p.weights.panel(t.first / kPanel);
+    t.ahead = p.weights.panel(t.first / kPanel + micro.panels);
+    micro.tile(t, finish);
     t.first += width;
-    t.panel += panels * t.panel_stride;
     to += width;
     if (residual != nullptr) residual += width;
   }
@@ -117,10 +131,10 @@ void multiply_row(const Product<P>& p, const float* row, float* out, const float
 }
 
 // The whole product, in parts that threads may take.
-template <class P, class Left>
-void multiply(const Product<P>& p, const Left& left, const Finish& finish, const Threads* threads) {
+template <class Left>
+void multiply(const Product& p, const Left& left, const Finish& finish, const Threads* threads) {
   if (p.rows <= 0 || p.outputs <= 0) return;
-  const RowTiles tiles(p.rows, kEveryHeight<P>);
+  const RowTiles tiles(p.rows, p.weights.every_height);
   const int32_t panels = (p.outputs + kPanel - 1) / kPanel;
   // Rows of a part: their values stay in the second-level cache while the panels go by.
   const int64_t row_bytes = left.row_bytes();
@@ -128,9 +142,8 @@ void multiply(const Product<P>& p, const Left& left, const Finish& finish, const
   int64_t tiles_per_part = kRowsInCache / (row_bytes * kTileRows);
   if (tiles_per_part < 4) tiles_per_part = 4;
   const double work = static_cast<double>(p.rows) * p.outputs * p.k;
-  Split split(
-      tiles.count, static_cast<int32_t>(tiles_per_part), panels, kTilePanels, work, threads,
-      {p.rows * row_bytes, panels * panel_stride_of<P>(p.k) * static_cast<int64_t>(sizeof *p.weights), int64_t{p.rows} * p.outputs * 4});
+  Split split(tiles.count, static_cast<int32_t>(tiles_per_part), panels, kTilePanels, work, threads,
+              {p.rows * row_bytes, panels * p.weights.panel_stride, int64_t{p.rows} * p.outputs * 4});
   split.run([&](int32_t first_tile, int32_t tile_count, int32_t first_panel, int32_t panel_count) {
     multiply_part(p, left, finish, tiles, {first_tile, tile_count, first_panel, panel_count});
   });

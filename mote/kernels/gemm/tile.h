@@ -23,17 +23,16 @@ struct TileRows {
   int32_t first, count;          // outputs: where in bias and scales, and how many (at most NP * 16)
 };
 
-template <class P>
+// Only micro-kernels know what weights are.
 struct Tile : TileRows {
-  const typename P::Element* panel;  // of the first output
-  int64_t panel_stride;              // elements from one panel to the next
-  const void* ahead;                 // kAheadBytes for every 4 products from here on are asked for meanwhile; may lie anywhere
+  const void* panel;     // of the first output
+  int64_t panel_stride;  // bytes from one panel to the next
+  const void* ahead;     // kAheadBytes for every 4 products from here on are asked for meanwhile; may lie anywhere
 };
 inline constexpr int kAheadBytes = 128;
 
 // Stores its sums finished, but for Finish::activate_after(), which the caller does over longer rows.
-template <class P>
-using TileFn = void (*)(const Tile<P>&, const Finish&);
+using TileFn = void (*)(const Tile&, const Finish&);
 
 // The sums are stored from memory where they need more than a clamp, or where the last panel is not full.
 template <int MR, int NP>
@@ -46,7 +45,8 @@ MOTE_INLINE void store_by_rows(const TileRows& t, const Finish& finish, const VF
 }
 
 template <class P, int MR, int NP>
-void tile(const Tile<P>& t, const Finish& finish) {
+void tile(const Tile& t, const Finish& finish) {
+  using Element = typename P::Element;
   constexpr int kVectors = NP * kPanelVectors;
   // A single sum would wait for itself at every product: then there are several, for every so many products one.
   constexpr int kSums = MR * kVectors <= 2 ? 4 / (MR * kVectors) : 1;
@@ -60,16 +60,18 @@ void tile(const Tile<P>& t, const Finish& finish) {
   unroll<kSums>([&](auto i) MOTE_LAMBDA {
     unroll<MR>([&](auto m) MOTE_LAMBDA { unroll<kVectors>([&](auto v) MOTE_LAMBDA { more[i][m][v] = hn::Zero(F32()); }); });
   });
-  const typename P::Element* weights = t.panel;
+  const auto* weights = static_cast<const Element*>(t.panel);
   const char* ahead = static_cast<const char*>(t.ahead);
   for (int32_t run = 0; run < t.runs; ++run) {
     const float* a[MR];
     unroll<MR>([&](auto m) MOTE_LAMBDA { a[m] = t.rows[run * MR + m]; });
     // The products from k on whose weights lie together, at most `count`.
-    const auto step = [&](auto nth, int32_t k, const typename P::Element* w, int32_t count) MOTE_LAMBDA {
+    const auto step = [&](auto nth, int32_t k, const Element* w, int32_t count) MOTE_LAMBDA {
       typename P::Loaded loaded[kVectors];
-      unroll<kVectors>([&](auto v)
-                           MOTE_LAMBDA { loaded[v] = P::load(w + v / kPanelVectors * t.panel_stride + v % kPanelVectors * kLanes); });
+      unroll<kVectors>([&](auto v) MOTE_LAMBDA {
+        const void* panel = reinterpret_cast<const char*>(w) + v / kPanelVectors * t.panel_stride;
+        loaded[v] = P::load(static_cast<const Element*>(panel) + v % kPanelVectors * kLanes);
+      });
       unroll<P::kGroup>([&](auto i) MOTE_LAMBDA {
         if (i >= count) return;
         VF b[kVectors];
@@ -113,8 +115,8 @@ MOTE_INLINE int32_t panels_at_once(int32_t rows) {
 }
 
 template <class P, int NP, int... M>
-MOTE_INLINE TileFn<P> tile_of(int32_t rows, std::integer_sequence<int, M...>) {
-  static constexpr TileFn<P> kTiles[] = {&tile<P, M + 1, NP>...};
+MOTE_INLINE TileFn tile_of(int32_t rows, std::integer_sequence<int, M...>) {
+  static constexpr TileFn kTiles[] = {&tile<P, M + 1, NP>...};
   return kTiles[rows - 1];
 }
 
@@ -124,7 +126,7 @@ template <class P>
 inline constexpr bool kEveryHeight = std::is_same_v<P, PanelF32>;
 
 template <class P, int NP>
-MOTE_INLINE TileFn<P> tile_of(int32_t rows) {
+MOTE_INLINE TileFn tile_of(int32_t rows) {
   if constexpr (kEveryHeight<P>) return tile_of<P, NP>(rows, std::make_integer_sequence<int, kTileRows>{});
   if (rows == kTileRows) return &tile<P, kTileRows, NP>;
   if constexpr (kTileRows > 8) {
@@ -135,7 +137,7 @@ MOTE_INLINE TileFn<P> tile_of(int32_t rows) {
 
 // The micro-kernel for `rows` rows (1 to kTileRows) and at most `panels` panels; *taken: how many it takes.
 template <class P>
-MOTE_INLINE TileFn<P> tile_for(int32_t rows, int32_t panels, int32_t* taken) {
+TileFn tile_for(int32_t rows, int32_t panels, int32_t* taken) {
   constexpr int kOneRow = 8 / kPanelVectors, kTwoRows = 4 / kPanelVectors;
   if constexpr (kOneRow > kTilePanels) {
     if (rows == 1 && panels >= kOneRow) return *taken = kOneRow, tile_of<P, kOneRow>(rows, std::make_integer_sequence<int, 1>{});
@@ -153,3 +155,19 @@ MOTE_INLINE TileFn<P> tile_for(int32_t rows, int32_t panels, int32_t* taken) {
 #if HWY_ARCH_ARM_A64
 #include "mote/kernels/gemm/tile_neon.h"
 #endif
+
+namespace mote::kernels::MOTE_ISA_NAME {
+
+// Weights by what the loops around a micro-kernel need of them: `outputs` outputs of k products each.
+struct Weights {
+  const uint8_t* data;   // of the first output
+  int64_t panel_stride;  // bytes
+  int32_t group;         // products whose weights lie together
+  bool every_height;     // kEveryHeight
+  TileFn (*tile_for)(int32_t rows, int32_t panels, int32_t* taken);
+  const uint8_t* panel(int32_t i) const { return data + i * panel_stride; }
+};
+// Weights of k products for each output, from output `first` (a multiple of kPanel) on. has_panels() is true.
+Weights weights_of(const Tensor& w, int32_t k, int32_t first) noexcept;
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

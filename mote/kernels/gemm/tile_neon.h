@@ -45,17 +45,20 @@ __attribute__((noinline)) void store_rows(const TileRows& t, const Finish& finis
                      t.out[m] + at);
 }
 
+MOTE_INLINE const float* panel_at(const Tile& t, int64_t at) {
+  return reinterpret_cast<const float*>(static_cast<const char*>(t.panel) + at / kPanel * t.panel_stride);
+}
+
 // NV vectors of outputs from `at` on. rows: of the first run.
 template <int MR, int NV>
-MOTE_INLINE void panel_by_lanes(const Tile<PanelF32>& t, const Finish& finish, const Limits& limits, const float* const (&rows)[MR],
-                                int64_t at) {
+MOTE_INLINE void panel_by_lanes(const Tile& t, const Finish& finish, const Limits& limits, const float* const (&rows)[MR], int64_t at) {
   const bool simple = t.count - at >= NV * kLanes && finish.simple();
   VF sum[MR][NV];
   unroll<NV>([&](auto v) MOTE_LAMBDA {
     const VF first = simple && finish.bias() != nullptr ? load(finish.bias() + t.first + at + v * kLanes) : hn::Zero(F32());
     unroll<MR>([&](auto m) MOTE_LAMBDA { sum[m][v] = first; });
   });
-  const float* weights = t.panel + at / kPanel * t.panel_stride;
+  const float* weights = panel_at(t, at);
   const float* a[MR];
   unroll<MR>([&](auto m) MOTE_LAMBDA { a[m] = rows[m]; });
   for (int32_t run = 0;;) {
@@ -91,7 +94,7 @@ MOTE_INLINE void panel_by_lanes(const Tile<PanelF32>& t, const Finish& finish, c
 }
 
 template <int MR>
-void tile_by_lanes(const Tile<PanelF32>& t, const Finish& finish) {
+void tile_by_lanes(const Tile& t, const Finish& finish) {
   const float* rows[MR];
   unroll<MR>([&](auto m) MOTE_LAMBDA { rows[m] = t.rows[m]; });
   const Limits limits(finish);
@@ -99,7 +102,7 @@ void tile_by_lanes(const Tile<PanelF32>& t, const Finish& finish) {
   if (t.runs == 1 && t.run_length % 4 == 0 && t.run_length > 0 && finish.simple() && t.residual == nullptr) {
     for (; at + kPanel <= t.count; at += kPanel) {
       const float* bias = finish.bias() != nullptr ? finish.bias() + t.first + at : kZeros;
-      clamped_panel<MR>(rows, t.run_length, t.panel + at / kPanel * t.panel_stride, bias, &limits.lo, &limits.hi, t.out, at);
+      clamped_panel<MR>(rows, t.run_length, panel_at(t, at), bias, &limits.lo, &limits.hi, t.out, at);
     }
   }
   for (; at + kPanel / 2 < t.count; at += kPanel) panel_by_lanes<MR, 4>(t, finish, limits, rows, at);
@@ -107,13 +110,13 @@ void tile_by_lanes(const Tile<PanelF32>& t, const Finish& finish) {
 }
 
 template <int... M>
-MOTE_INLINE TileFn<PanelF32> by_lanes(int32_t rows, std::integer_sequence<int, M...>) {
-  static constexpr TileFn<PanelF32> kTiles[] = {&tile_by_lanes<M + 1>...};
+MOTE_INLINE TileFn by_lanes(int32_t rows, std::integer_sequence<int, M...>) {
+  static constexpr TileFn kTiles[] = {&tile_by_lanes<M + 1>...};
   return kTiles[rows - 1];
 }
 // One row is left to the micro-kernel that takes several panels at once.
 template <>
-MOTE_INLINE TileFn<PanelF32> tile_for<PanelF32>(int32_t rows, int32_t panels, int32_t* taken) {
+inline TileFn tile_for<PanelF32>(int32_t rows, int32_t panels, int32_t* taken) {
   constexpr int kOneRow = 8 / kPanelVectors;
   if (rows == 1 && panels >= kOneRow) {
     *taken = kOneRow;

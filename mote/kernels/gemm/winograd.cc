@@ -18,7 +18,7 @@ struct Job {
   Plane x, y, residual;
   bool has_residual;
   int32_t pad_h, pad_w, tiles_y, tiles_x;
-  const float* weights;  // for every point: panels (O/16, C, 16)
+  Weights weights;  // for every point: panels (O/16, C, 16)
   Finish finish;
 };
 
@@ -100,7 +100,8 @@ void run_block(const Job& job, int32_t first, int32_t tiles, float* scratch) {
   const Finish plain(nullptr, nullptr, 1, 0, 0, 0);
   for (int point = 0; point < kPoints; ++point) {
     const DenseRows rows{values + int64_t{point} * tiles * channels, sums + int64_t{point} * tiles * outputs, channels, outputs};
-    const Product<PanelF32> p{tiles, outputs, channels, job.weights + int64_t{point} * outputs * channels};
+    Product p{tiles, outputs, channels, job.weights};
+    p.weights.data += int64_t{point} * outputs * channels * 4;
     multiply_part(p, rows, plain, row_tiles, {0, row_tiles.count, 0, outputs / kPanel});
   }
   for (int32_t i = 0; i < tiles; ++i) store_tile(job, TileAt(job, first + i), sums + int64_t{i} * outputs, int64_t{tiles} * outputs);
@@ -118,7 +119,7 @@ Status run_winograd(const OpContext& c) noexcept {
                 a.pads_begin[1],
                 (y.h + kOut - 1) / kOut,
                 (y.w + kOut - 1) / kOut,
-                c.input(1).as<const float>(),
+                weights_of(c.input(1), x.c, 0),
                 Finish(bias, nullptr, 1, a.activation, a.act_a, a.act_b)};
   const int32_t tiles = y.n * job.tiles_y * job.tiles_x;
   if (tiles == 0 || y.c == 0) return Status::kOk;

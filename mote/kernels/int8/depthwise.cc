@@ -78,14 +78,20 @@ struct FourRows {
   int64_t step[4];
 };
 
-template <bool Whole>
-MOTE_INLINE Block load_channels(const uint8_t* p, int32_t channels) {
-  if constexpr (Whole) return load_block(p);
+// Fewer channels than a block has.
+[[gnu::noinline]] Block load_few(const uint8_t* p, int32_t channels) {
   alignas(16) uint8_t some[kPanel + 64];
-  if (channels == 8) return hn::ZeroExtendVector(hn::CappedTag<uint8_t, 16>(), hn::LoadU(hn::CappedTag<uint8_t, 8>(), p));
   store_block(hn::Zero(hn::CappedTag<uint8_t, 16>()), some);
   copy_bytes(some, p, channels);
   return load_block(some);
+}
+
+// Whole: there are 16 channels; else that is found out.
+template <bool Whole>
+MOTE_INLINE Block load_channels(const uint8_t* p, int32_t channels) {
+  if (Whole || channels == kPanel) return load_block(p);
+  if (channels == 8) return hn::ZeroExtendVector(hn::CappedTag<uint8_t, 16>(), hn::LoadU(hn::CappedTag<uint8_t, 8>(), p));
+  return load_few(p, channels);
 }
 
 // What a strip of outputs is computed from.
@@ -99,7 +105,7 @@ struct Strip {
 };
 
 template <bool Whole>
-MOTE_INLINE void load_column(const Strip& s, const LeftForm& form, int32_t four, int32_t x, Register* out) {
+MOTE_INLINE void load_column(const Strip& s, const LeftForm& form, int32_t four, int32_t x, Operand* out) {
   const FourRows& r = s.rows[four];
   Block taps[4];
   if (static_cast<uint32_t>(x) < static_cast<uint32_t>(s.width)) {
@@ -110,59 +116,67 @@ MOTE_INLINE void load_column(const Strip& s, const LeftForm& form, int32_t four,
   form.columns(taps[0].raw, taps[1].raw, taps[2].raw, taps[3].raw, out);
 }
 
-template <bool Rest>
-MOTE_INLINE void add_column(const Strip& s, int32_t slot, const Register* column, Register* sums) {
+MOTE_INLINE void add_column(const uint8_t* weights, int32_t slot, const Operand* column, Register* sums) {
   unroll<kVectors>([&](auto v) {
-    constexpr int kBytes = static_cast<int>(sizeof(Register));
-    sums[v] = dot(sums[v], column[v], load_register(s.main + slot * kColumnBytes + v * kBytes));
-    if constexpr (Rest) sums[v] = dot(sums[v], column[v], load_register(s.rest + slot * kColumnBytes + v * kBytes));
+    constexpr int kBytes = static_cast<int>(sizeof(Operand));
+    sums[v] = dot(sums[v], column[v], load_operand(weights + slot * kColumnBytes + v * kBytes));
   });
 }
+// Weights of eight bits, then what is left of those that need more.
+MOTE_INLINE const uint8_t* next_weights(const Strip& s, const uint8_t* weights) { return weights == s.main ? s.rest : nullptr; }
 
 // kStrip outputs of a window of KW columns, S apart.
-template <int KW, int S, bool Whole, bool Rest>
+template <int KW, int S, bool Whole>
 void strip_of(const Strip& s, const LeftForm& form, int32_t* out) {
   Register sums[kStrip][kVectors];
   unroll<kStrip>([&](auto o) { unroll<kVectors>([&](auto v) { sums[o][v] = zero_register(); }); });
-  for (int32_t four = 0; four < s.fours; ++four) {
-    unroll<(kStrip - 1) * S + KW>([&](auto j) {
-      Register column[kVectors];
-      load_column<Whole>(s, form, four, s.x + j, column);
-      unroll<kStrip>([&](auto o) {
-        constexpr int kTap = j - o * S;
-        if constexpr (kTap >= 0 && kTap < KW) add_column<Rest>(s, kTap * s.fours + four, column, sums[o]);
+  for (const uint8_t* weights = s.main; weights != nullptr; weights = next_weights(s, weights)) {
+    for (int32_t four = 0; four < s.fours; ++four) {
+      unroll<(kStrip - 1) * S + KW>([&](auto j) {
+        Operand column[kVectors];
+        load_column<Whole>(s, form, four, s.x + j, column);
+        unroll<kStrip>([&](auto o) {
+          constexpr int kTap = j - o * S;
+          if constexpr (kTap >= 0 && kTap < KW) add_column(weights, kTap * s.fours + four, column, sums[o]);
+        });
       });
-    });
+    }
   }
   unroll<kStrip>([&](auto o) { store_sums<kVectors>(sums[o], out + o * kPanel); });
 }
 
 // Any window, output by output.
-template <bool Whole, bool Rest>
+template <bool Whole>
 void strip_of_any(const Strip& s, const LeftForm& form, int32_t* out) {
   for (int32_t o = 0; o < s.count; ++o) {
     Register sums[kVectors];
     unroll<kVectors>([&](auto v) { sums[v] = zero_register(); });
     for (int32_t kx = 0; kx < s.kernel_w; ++kx) {
       for (int32_t four = 0; four < s.fours; ++four) {
-        Register column[kVectors];
+        Operand column[kVectors];
         load_column<Whole>(s, form, four, s.x + o * s.stride + kx * s.dilation, column);
-        add_column<Rest>(s, kx * s.fours + four, column, sums);
+        for (const uint8_t* weights = s.main; weights != nullptr; weights = next_weights(s, weights))
+          add_column(weights, kx * s.fours + four, column, sums);
       }
     }
     store_sums<kVectors>(sums, out + o * kPanel);
   }
 }
 
-template <bool Whole, bool Rest>
+// Where depthwise_wide.cc has the common windows, few others are worth loops of their own.
+constexpr bool kCommonToo = HWY_ARCH_X86 == 0;
+
+template <bool Whole>
 MOTE_INLINE void strip(const Strip& s, const LeftForm& form, int32_t* out) {
   // Outputs too many are computed and left where they are.
   const bool full = s.count * 2 >= kStrip && s.dilation == 1;
-  if (full && s.kernel_w == 3 && s.stride == 1) return strip_of<3, 1, Whole, Rest>(s, form, out);
-  if (full && s.kernel_w == 3 && s.stride == 2) return strip_of<3, 2, Whole, Rest>(s, form, out);
-  if (full && s.kernel_w == 5 && s.stride == 1) return strip_of<5, 1, Whole, Rest>(s, form, out);
-  if (full && s.kernel_w == 5 && s.stride == 2) return strip_of<5, 2, Whole, Rest>(s, form, out);
-  return strip_of_any<Whole, Rest>(s, form, out);
+  if (full && s.kernel_w == 3 && s.stride == 1) return strip_of<3, 1, Whole>(s, form, out);
+  if (full && s.kernel_w == 3 && s.stride == 2) return strip_of<3, 2, Whole>(s, form, out);
+  if constexpr (kCommonToo) {
+    if (full && s.kernel_w == 5 && s.stride == 1) return strip_of<5, 1, Whole>(s, form, out);
+    if (full && s.kernel_w == 5 && s.stride == 2) return strip_of<5, 2, Whole>(s, form, out);
+  }
+  return strip_of_any<Whole>(s, form, out);
 }
 
 // One row of outputs for one block.
@@ -178,7 +192,12 @@ void run_row(const Problem& p, const Prepared& w, int32_t block, int32_t n, int3
   }
   const LeftForm form(p.is_signed, p.stage.x_zero(n));
   const int32_t place = block * p.slots() * kColumnBytes;
-  Strip s{rows, p.fours(), zeros, 0, p.x.w, 0, channels, p.g.stride_w, p.g.dilation_w, p.g.kernel_w, w.main + place, w.rest + place};
+  Strip s{rows,           p.fours(),
+          zeros,          0,
+          p.x.w,          0,
+          channels,       p.g.stride_w,
+          p.g.dilation_w, p.g.kernel_w,
+          w.main + place, w.has_rest ? w.rest + place : nullptr};
   alignas(64) int32_t sums[kMaxRun * kPanel];
   uint8_t* out[kMaxRun];
   const uint8_t* residual[kMaxRun];
@@ -189,8 +208,8 @@ void run_row(const Problem& p, const Prepared& w, int32_t block, int32_t n, int3
       s.x = (x + at) * p.g.stride_w - p.g.pad_w;
       s.count = count - at < kStrip ? count - at : kStrip;
       int32_t* to = sums + at * kPanel;
-      if (channels == kPanel) w.has_rest ? strip<true, true>(s, form, to) : strip<true, false>(s, form, to);
-      else w.has_rest ? strip<false, true>(s, form, to) : strip<false, false>(s, form, to);
+      if (kCommonToo && channels == kPanel) strip<true>(s, form, to);
+      else strip<false>(s, form, to);
     }
     for (int32_t i = 0; i < count; ++i) {
       out[i] = p.y.at(n, y, x + i) + first * width;

@@ -23,15 +23,15 @@ struct Strip {
   const uint8_t* zeros;
   int32_t x, width;  // column under the first tap of the first output, columns in all
   uint8_t flip;
-  const uint8_t *main, *rest;
-  const int32_t* base;  // register by register
+  const uint8_t *main, *rest;  // weights of eight bits, then what is left of those that need more (or null)
+  const int32_t* base;         // register by register
 };
 
 // Sums of kOutputs outputs from number `output` of a run on.
 template <class F>
 constexpr int kOutputs = kRegisters == 32 ? 4 : 4 / (F::kRegisters / 2);
 
-template <class F, int K, int S, bool Rest>
+template <class F, int K, int S>
 void strip_of(const Strip& s, int32_t output, int32_t* out) {
   constexpr int kN = kOutputs<F>, kFours = (K + 3) / 4;
   typename F::Register sums[kN][F::kRegisters];
@@ -39,23 +39,22 @@ void strip_of(const Strip& s, int32_t output, int32_t* out) {
     unroll<F::kRegisters>([&](auto i) MOTE_LAMBDA { sums[o][i] = F::load(s.base + i * (F::kChannels / F::kRegisters)); });
   });
   const auto flip = F::all(s.flip);
-  unroll<kFours>([&](auto four) MOTE_LAMBDA {
-    constexpr int kRows = K - four * 4 < 4 ? K - four * 4 : 4;
-    unroll<(kN - 1) * S + K>([&](auto j) MOTE_LAMBDA {
-      const int32_t x = s.x + j;
-      const bool in = static_cast<uint32_t>(x) < static_cast<uint32_t>(s.width);
-      const uint8_t* at[kRows];
-      unroll<kRows>([&](auto r) MOTE_LAMBDA { at[r] = in ? s.rows[four * 4 + r] + x * s.steps[four * 4 + r] : s.zeros; });
-      const auto column = F::template column<kRows>(at, flip);
-      unroll<kN>([&](auto o) MOTE_LAMBDA {
-        constexpr int kTap = j - o * S;
-        if constexpr (kTap >= 0 && kTap < K) {
-          F::template add<kRows>(sums[o], column, s.main + (kTap * kFours + four) * F::kSlotBytes);
-          if constexpr (Rest) F::template add<kRows>(sums[o], column, s.rest + (kTap * kFours + four) * F::kSlotBytes);
-        }
+  for (const uint8_t* weights = s.main; weights != nullptr; weights = weights == s.main ? s.rest : nullptr) {
+    unroll<kFours>([&](auto four) MOTE_LAMBDA {
+      constexpr int kRows = K - four * 4 < 4 ? K - four * 4 : 4;
+      unroll<(kN - 1) * S + K>([&](auto j) MOTE_LAMBDA {
+        const int32_t x = s.x + j;
+        const bool in = static_cast<uint32_t>(x) < static_cast<uint32_t>(s.width);
+        const uint8_t* at[kRows];
+        unroll<kRows>([&](auto r) MOTE_LAMBDA { at[r] = in ? s.rows[four * 4 + r] + x * s.steps[four * 4 + r] : s.zeros; });
+        const auto column = F::template column<kRows>(at, flip);
+        unroll<kN>([&](auto o) MOTE_LAMBDA {
+          constexpr int kTap = j - o * S;
+          if constexpr (kTap >= 0 && kTap < K) F::template add<kRows>(sums[o], column, weights + (kTap * kFours + four) * F::kSlotBytes);
+        });
       });
     });
-  });
+  }
   unroll<kN>([&](auto o) MOTE_LAMBDA {
     unroll<F::kRegisters>([&](auto i) MOTE_LAMBDA { F::store(sums[o][i], out + F::register_place(output + o, i)); });
   });
@@ -64,11 +63,9 @@ void strip_of(const Strip& s, int32_t output, int32_t* out) {
 using StripFn = void (*)(const Strip&, int32_t, int32_t*);
 
 template <class F>
-StripFn strip_for(int32_t kernel, int32_t stride, bool rest) {
-  static constexpr StripFn kFns[] = {&strip_of<F, 3, 1, false>, &strip_of<F, 3, 1, true>,  &strip_of<F, 3, 2, false>,
-                                     &strip_of<F, 3, 2, true>,  &strip_of<F, 5, 1, false>, &strip_of<F, 5, 1, true>,
-                                     &strip_of<F, 5, 2, false>, &strip_of<F, 5, 2, true>};
-  return kFns[(kernel == 5) * 4 + (stride == 2) * 2 + rest];
+StripFn strip_for(int32_t kernel, int32_t stride) {
+  static constexpr StripFn kFns[] = {&strip_of<F, 3, 1>, &strip_of<F, 3, 2>, &strip_of<F, 5, 1>, &strip_of<F, 5, 2>};
+  return kFns[(kernel == 5) * 2 + (stride == 2)];
 }
 
 // A block of channels: its weights, and what belongs to its sums.
@@ -85,7 +82,7 @@ class Block {
     const DType type = p.stage.type();
     direct_ = !p.add && (type == DType::s8 || type == DType::u8) && !p.stage.has_double() &&
               (p.stage.has_real() ? columns_.small : columns_.simple);
-    strip_ = strip_for<F>(p.g.kernel_w, p.g.stride_w, has_rest_);
+    strip_ = strip_for<F>(p.g.kernel_w, p.g.stride_w);
   }
 
   // Rows [begin, end) of the outputs of image n.
@@ -149,7 +146,7 @@ class Block {
     s.zeros = zeros;
     s.width = p_.x.w;
     s.flip = p_.is_signed ? 0x80 : 0;
-    s.main = main_, s.rest = rest_;
+    s.main = main_, s.rest = has_rest_ ? rest_ : nullptr;
     s.base = base_;
     for (int32_t x = 0; x < p_.y.w; x += kRun) {
       const int32_t count = p_.y.w - x < kRun ? p_.y.w - x : kRun;

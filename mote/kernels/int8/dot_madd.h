@@ -10,6 +10,7 @@
 namespace mote::kernels::MOTE_ISA_NAME {
 
 using Left = int16_t;
+using Bytes16 = __m128i;
 
 #if defined(__AVX512BW__)
 using Register = __m512i;
@@ -59,67 +60,19 @@ MOTE_INLINE void store_sums(const Register* sums, int32_t* v) {
     store_register(v + i * 8, _mm256_permute4x64_epi64(s, 0xd8));
   });
 }
-MOTE_INLINE Register widen(__m128i v, bool is_signed) { return is_signed ? _mm256_cvtepi8_epi16(v) : _mm256_cvtepu8_epi16(v); }
+MOTE_INLINE Bytes16 load_16(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
+// 16 bytes as s16.
+MOTE_INLINE void widen_16(Bytes16 v, bool is_signed, Register* out) {
+  out[0] = is_signed ? _mm256_cvtepi8_epi16(v) : _mm256_cvtepu8_epi16(v);
+}
 MOTE_INLINE Register subtract(Register a, int32_t b) { return _mm256_sub_epi16(a, _mm256_set1_epi16(static_cast<short>(b))); }
 MOTE_INLINE Register pair_sums(Register v) { return _mm256_madd_epi16(v, _mm256_set1_epi16(1)); }
 MOTE_INLINE Register add(Register a, Register b) { return _mm256_add_epi32(a, b); }
 MOTE_INLINE void widen_taps(const __m128i* taps, bool is_signed, Register* out) {
-  unroll<4>([&](auto i) { out[i] = widen(taps[i], is_signed); });
+  unroll<4>([&](auto i) MOTE_LAMBDA { widen_16(taps[i], is_signed, out + i); });
 }
 #endif
-
-// Weights less their zero point, 16 channels of four taps, as kColumnBytes bytes. Nothing is left over for `rest`.
-inline constexpr int kColumnBytes = 128;
-inline bool pack_column(const int16_t* taps, uint8_t* main, uint8_t* /*rest*/) {
-  __builtin_memcpy(main, taps, kColumnBytes);
-  return false;
-}
-
-// How a value x of 8 bits becomes an element of the left side: x - offset(), where the offset is the zero point.
-class LeftForm {
- public:
-  LeftForm(bool is_signed, int32_t zero) : signed_(is_signed), zero_(zero) {}
-  int32_t offset() const { return zero_; }
-  // Elements are the values' bytes as they are.
-  bool same() const { return false; }
-  // The byte that becomes 0.
-  uint8_t blank() const { return static_cast<uint8_t>(zero_); }
-
-  // 64 values; returns the sum of the elements with `Sum`.
-#if defined(__AVX512BW__)
-  template <bool Sum>
-  MOTE_INLINE int32_t convert(__m512i x, Left* out) const {
-    const Register low = subtract(widen(_mm512_castsi512_si256(x), signed_), zero_);
-    const Register high = subtract(widen(_mm512_extracti64x4_epi64(x, 1), signed_), zero_);
-    store_register(out, low);
-    store_register(out + 32, high);
-    return Sum ? _mm512_reduce_add_epi32(add(pair_sums(low), pair_sums(high))) : 0;
-  }
-#else
-  template <bool Sum>
-  MOTE_INLINE int32_t convert64(const uint8_t* x, Left* out) const {
-    Register total = zero_register();
-    unroll<4>([&](auto i) {
-      const Register v = subtract(widen(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i * 16)), signed_), zero_);
-      store_register(out + i * 16, v);
-      if (Sum) total = add(total, pair_sums(v));
-    });
-    const hn::CappedTag<int32_t, 8> d;
-    return Sum ? hn::GetLane(hn::SumOfLanes(d, hn::Vec<decltype(d)>{total})) : 0;
-  }
-#endif
-
-  // 16 channels of four taps, for 16 / kVectorOutputs registers of taps' weights.
-  MOTE_INLINE void columns(__m128i a, __m128i b, __m128i c, __m128i d, Register* out) const {
-    __m128i taps[4];
-    interleave(a, b, c, d, taps);
-    widen_taps(taps, signed_, out);
-    unroll<16 / kVectorOutputs>([&](auto i) { out[i] = subtract(out[i], zero_); });
-  }
-
- private:
-  bool signed_;
-  int32_t zero_;
-};
 
 }  // namespace mote::kernels::MOTE_ISA_NAME
+
+#include "mote/kernels/int8/left_s16.h"

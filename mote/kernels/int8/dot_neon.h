@@ -6,6 +6,7 @@
 #include <arm_neon.h>
 
 #include "mote/kernels/int8/columns_s8.h"
+#include "mote/kernels/int8/left_s8.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
@@ -42,15 +43,9 @@ MOTE_INLINE void store_sums(const Register* sums, int32_t* v) {
   unroll<N>([&](auto i) MOTE_LAMBDA { store_register(v + i * 4, sums[i]); });
 }
 
-// How a value x of 8 bits becomes an element of the left side: x - offset().
-class LeftForm {
+class LeftForm : public SignedLeft {
  public:
-  LeftForm(bool is_signed, int32_t /*zero*/) : flip_(is_signed ? 0 : 0x80), offset_(is_signed ? 0 : 128) {}
-  int32_t offset() const { return offset_; }
-  // The byte that becomes 0.
-  uint8_t blank() const { return flip_; }
-  // Values are elements as they are.
-  bool same() const { return flip_ == 0; }
+  LeftForm(bool is_signed, int32_t /*zero*/) : SignedLeft(is_signed) {}
 
   // 64 values; returns the sum of the elements with `Sum`.
   template <bool Sum>
@@ -76,10 +71,6 @@ class LeftForm {
     out[2] = vreinterpretq_s32_u16(vzip1q_u16(ab2, cd2));
     out[3] = vreinterpretq_s32_u16(vzip2q_u16(ab2, cd2));
   }
-
- private:
-  uint8_t flip_;
-  int32_t offset_;
 };
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

@@ -9,6 +9,11 @@ namespace mote::kernels::MOTE_ISA_NAME {
 inline constexpr int32_t kLeast = -0x7fffffff - 1;
 
 // (a * b + 2^30) / 2^31 rounded down. a and b must not both be the least value.
+// x / 2^n rounded down, n from 0 to 30.
+#if HWY_ARCH_WASM
+#include "mote/kernels/int8/fixed_wasm.h"
+#else
+MOTE_INLINE VI shift_right(VI x, VI n) { return hn::Shr(x, n); }
 MOTE_INLINE VI high_mul(VI a, VI b) {
   const hn::Repartition<int64_t, I32> d64;
   const hn::RebindToUnsigned<decltype(d64)> u64;
@@ -18,11 +23,12 @@ MOTE_INLINE VI high_mul(VI a, VI b) {
   const auto even = hn::BitCast(u64, hn::Add(hn::MulEven(a, b), half)), odd = hn::BitCast(u64, hn::Add(hn::MulEven(odd_a, odd_b), half));
   return hn::OddEven(hn::BitCast(I32(), hn::ShiftLeft<1>(odd)), hn::BitCast(I32(), hn::ShiftRight<31>(even)));
 }
+#endif
 
 // x / 2^(less_one + 1) to nearest, ties away from zero; x is not the least value.
 MOTE_INLINE VI rounding_shift_right(VI x, VI less_one) {
   const VI down = hn::Add(x, hn::ShiftRight<31>(x));
-  return hn::ShiftRight<1>(hn::Add(hn::Shr(down, less_one), set_ints(1)));
+  return hn::ShiftRight<1>(hn::Add(shift_right(down, less_one), set_ints(1)));
 }
 
 // How s32 are scaled: x << left, times the multiplier / 2^31, rounding shift right. Every vector of these is made from 32-bit

@@ -8,8 +8,7 @@
 namespace mote::kernels::MOTE_ISA_NAME {
 
 #define MOTE_ROW(m, text) ".if %c[mr] > " #m "\n" text ".endif\n"
-#define MOTE_START(m, a, b, c, d) \
-  MOTE_ROW(m, "mov v" #a ".16b, v8.16b\nmov v" #b ".16b, v9.16b\nmov v" #c ".16b, v10.16b\nmov v" #d ".16b, v11.16b\n")
+#define MOTE_START(m, a, b, c, d) MOTE_ROW(m, "ldp q" #a ", q" #b ", [%[base]]\nldp q" #c ", q" #d ", [%[base], #32]\n")
 #define MOTE_LOAD(m, type, bytes) MOTE_ROW(m, "ldr " type #m ", [%[a" #m "]], #" bytes "\n")
 #define MOTE_LOADS(type, bytes) \
   MOTE_LOAD(0, type, bytes)     \
@@ -43,9 +42,7 @@ MOTE_INLINE void finished_panel_dot(const Left* const (&rows)[MR], int64_t steps
   const auto to = [&](int m) MOTE_LAMBDA { return out[m < MR ? m : MR - 1] + at; };
   const Left *a0 = row(0), *a1 = row(1), *a2 = row(2), *a3 = row(3), *a4 = row(4), *a5 = row(5);
   __asm__ volatile(
-      "ldp q8, q9, [%[base]]\n"
-      "ldp q10, q11, [%[base], #32]\n"  //
-      MOTE_START(1, 12, 13, 14, 15) MOTE_START(2, 16, 17, 18, 19) MOTE_START(3, 20, 21, 22, 23) MOTE_START(4, 24, 25, 26, 27)
+      MOTE_START(0, 8, 9, 10, 11) MOTE_START(1, 12, 13, 14, 15) MOTE_START(2, 16, 17, 18, 19) MOTE_START(3, 20, 21, 22, 23) MOTE_START(4, 24, 25, 26, 27)
           MOTE_START(5, 28, 29, 30, 31)
       "subs %[k], %[k], #4\n"
       "b.lt 2f\n"

@@ -6,7 +6,9 @@ namespace mote::kernels::MOTE_ISA_NAME {
 
 // For all that the compiler knows: else it would multiply once and only add.
 #if HWY_ARCH_ARM
-MOTE_INLINE void change(Register& w) { __asm__ volatile("" : "+w"(w)); }
+MOTE_INLINE void change(Operand& w) { __asm__ volatile("" : "+w"(w)); }
+#elif HWY_ARCH_WASM
+MOTE_INLINE void change(Register& w) { w = wasm_i32x4_add(w, wasm_i32x4_splat(1)); }
 #else
 MOTE_INLINE void change(Register& w) { __asm__ volatile("" : "+v"(w)); }
 #endif
@@ -17,8 +19,8 @@ uint64_t probe_dot_s8(uint32_t rounds, float* sink) noexcept {
   for (int i = 0; i < 64; ++i) bytes[i] = static_cast<int8_t>(static_cast<int>(sink[1] * 8) + i % 7);
   Register sum[kSums];
   unroll<kSums>([&](auto i) MOTE_LAMBDA { sum[i] = zero_register(); });
-  const Register x = load_register(bytes);
-  Register w = x;
+  const Operand x = load_operand(bytes);
+  Operand w = x;
   for (uint32_t r = 0; r < rounds; ++r) {
     unroll<kUnroll>([&](auto) MOTE_LAMBDA {
       unroll<kSums>([&](auto i) MOTE_LAMBDA {

@@ -43,6 +43,8 @@ struct RowTiles {
     if (kPairsOfRows) return tile / per_width * width + tile % per_width * kTileRows;
     return tile / per_width * width + static_cast<int32_t>(int64_t{width} * (tile % per_width) / per_width);
   }
+  // True for the first tile of a width.
+  bool begins(int32_t tile) const { return tile % per_width == 0; }
   int32_t width, per_width, count;
 };
 
@@ -82,6 +84,12 @@ struct Line {
   const uint8_t* residual;
   int64_t out_step, residual_step;  // bytes from row to row
   int32_t number;
+
+  MOTE_INLINE void advance(int32_t rows, int32_t row_stride) {
+    if (in != nullptr) in += int64_t{rows} * row_stride;
+    out += rows * out_step;
+    if (residual != nullptr) residual += rows * residual_step;
+  }
 };
 
 template <class L>
@@ -151,11 +159,32 @@ class Multiplier {
       const TileEnd tile_end(columns.base, columns.multiplier, columns.right, rows.shifted_out, stage_.bounds(), stage_.type(),
                              stage_.has_real());
       const TileEnd* used_end = ends_in_tile(columns) ? &tile_end : nullptr;
+      const bool lines = strip_.runs > 0 || lines_.runs > 0;
+      Line line{};
+      const Tile in_place = tile_in_place(weights, columns, count, used_end, &rows);
       for (int32_t tile = part.first_tile, row = tiles_.begin(tile), next; tile < part.first_tile + part.tiles; ++tile, row = next) {
         next = tiles_.begin(tile + 1);
-        multiply_rows(row, next - row, first, count, weights, columns, used_end, &rows);
+        if (lines && (tile == part.first_tile || tiles_.begins(tile))) line = left_.line(row);
+        if (line.in != nullptr && in_place.end != nullptr) multiply_line(in_place, line, next - row, p_.first_output + first, &rows);
+        else multiply_rows(row, next - row, line, first, count, weights, columns, used_end, &rows);
+        line.advance(next - row, strip_.row_stride);
       }
     }
+  }
+
+  // Rows that are read where they lie and end in registers need no more than this for each tile; `end` is null where there are none.
+  Tile tile_in_place(const int8_t* weights, const Columns& columns, int32_t outputs, const TileEnd* tile_end, Rows* rows) const {
+    Tile t{nullptr, strip_.row_stride, 1, 0, strip_.run_length / 4, weights, panel_stride_, rows->sums};
+    t.careful = columns.least;
+    t.outputs = outputs;
+    if (kTileEnds && std::is_same_v<Left, int8_t> && p_.is_signed && strip_.runs == 1) t.end = tile_end;
+    return t;
+  }
+  MOTE_INLINE void multiply_line(Tile t, const Line& line, int32_t count, int32_t output, Rows* rows) const {
+    t.left = reinterpret_cast<const Left*>(line.in);
+    uint8_t* out = line.out + output;
+    for (int32_t i = 0; i < count; ++i, out += line.out_step) rows->shifted_out[i] = out;
+    tile_of(count, false)(t);
   }
 
   void describe(int32_t first, int32_t count, const int8_t* weights, Columns* columns) const {
@@ -227,12 +256,12 @@ class Multiplier {
     else pack<false>(first, count, k_begin, k_end, rows);
   }
 
-  void multiply_rows(int32_t first, int32_t count, int32_t first_output, int32_t outputs, const int8_t* weights, const Columns& columns,
-                     const TileEnd* tile_end, Rows* rows) const {
+  // line: where the rows lie and go, if those of a strip.
+  void multiply_rows(int32_t first, int32_t count, const Line& line, int32_t first_output, int32_t outputs, const int8_t* weights,
+                     const Columns& columns, const TileEnd* tile_end, Rows* rows) const {
     const bool strip = strip_.runs > 0, whole = strip || p_.k <= kMaxDepth;
     const Left* left = rows->packed;
     if (strip || lines_.runs > 0) {
-      const Line line = left_.line(first);
       if (tile_end == nullptr) name_rows(line, count, rows);
       else
         for (int32_t i = 0; i < count; ++i) rows->shifted_out[i] = line.out + i * line.out_step + p_.first_output + first_output;

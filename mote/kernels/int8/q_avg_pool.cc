@@ -42,12 +42,12 @@ class Mean {
     if (count_ == 0) return clamp_within(set_ints(a_.mode == 0 ? a_.input_zero : 0), bounds_);
     if (a_.mode != 0) {
       const VFI total = hn::ConvertTo(d, hn::Sub(sum, set_ints(real_ * a_.input_zero)));
-      return round_within(hn::Mul(hn::Div(total, count), hn::Set(d, a_.multiplier)), bounds_);
+      return round_within(hn::Mul(quotient(total, count), hn::Set(d, a_.multiplier)), bounds_);
     }
     sum = hn::Add(sum, set_ints((count_ - real_) * a_.input_zero));
     const VI half = set_ints(count_ / 2);
     sum = hn::IfThenElse(hn::Gt(sum, hn::Zero(I32())), hn::Add(sum, half), hn::Sub(sum, half));
-    return clamp_within(hn::ConvertTo(I32(), hn::Trunc(hn::Div(hn::ConvertTo(d, sum), count))), bounds_);
+    return clamp_within(hn::ConvertTo(I32(), hn::Trunc(quotient(hn::ConvertTo(d, sum), count))), bounds_);
   }
 
  private:

@@ -14,11 +14,15 @@ inline constexpr int32_t kMaxRow = 8192;
 // The outputs of one part: `count` of them from `first` on, a whole number of panels but for the last.
 inline void multiply_row_part(const Product& p, const Left* row, int32_t excess, const Stage& stage, const RowTerms& terms, int32_t first,
                               int32_t count, uint8_t* out, const uint8_t* residual) {
-  constexpr int kVectors = kPanel / kVectorOutputs, kPanels = kRegisters == 32 ? 4 : 4 / kVectors, kAll = kVectors * kPanels;
+  constexpr int kVectors = kPanel / kVectorOutputs,
+                kPanels = kRegisters == 32 ? 4
+                          : kVectors < 4   ? 4 / kVectors
+                                           : 1,
+                kAll = kVectors * kPanels;
   const int32_t steps = (p.k + 3) / 4, width = static_cast<int32_t>(dtype_bytes(stage.type()));
   const int64_t panel_stride = int64_t{steps} * kStepBytes;
   alignas(64) Left ones[4] = {1, 1, 1, 1};
-  const Register one = broadcast(ones);
+  const Operand one = broadcast(ones);
   alignas(64) int32_t sums[Columns::kCount];
   Columns columns;
   for (int32_t end = first + count; first < end; first += Columns::kCount) {
@@ -31,9 +35,9 @@ inline void multiply_row_part(const Product& p, const Left* row, int32_t excess,
       Register sum[kAll], weight[kAll];
       unroll<kAll>([&](auto i) MOTE_LAMBDA { sum[i] = weight[i] = zero_register(); });
       for (int32_t step = 0; step < steps; ++step) {
-        const Register x = broadcast(row + step * 4);
+        const Operand x = broadcast(row + step * 4);
         unroll<kAll>([&](auto i) MOTE_LAMBDA {
-          const Register w = load_weights(weights[i / kVectors] + step * kStepBytes + i % kVectors * kVectorOutputs * 4);
+          const Operand w = load_weights(weights[i / kVectors] + step * kStepBytes + i % kVectors * kVectorOutputs * 4);
           sum[i] = dot(sum[i], x, w);
           weight[i] = dot(weight[i], one, w);
         });

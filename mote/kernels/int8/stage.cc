@@ -5,6 +5,17 @@
 namespace mote::kernels::MOTE_ISA_NAME {
 namespace {
 
+// `count` elements of 32 bits (at most a vector) from i on, the last one again in the lanes behind; 0 where none are given.
+MOTE_INLINE VI ints_of(const Each& e, int32_t i, int32_t count) {
+  if (!e.given()) return hn::Zero(I32());
+  if (!e.varies()) return set_ints(e.at<int32_t>(0));
+  if (count >= kIntLanes) return load_ints(&e.at<int32_t>(i));
+  Lanes<int32_t> some;
+  for (int32_t k = 0; k < kIntLanes; ++k) some.v[k] = e.at<int32_t>(i + (k < count ? k : count - 1));
+  return load_ints(some.v);
+}
+
+#if HWY_HAVE_FLOAT64
 // x to the nearest whole number, ties away from zero, within the bounds; NaN as 0.
 template <class D>
 MOTE_INLINE hn::Vec<D> round_away_within(D d, hn::Vec<D> x, const Bounds& b) {
@@ -25,6 +36,20 @@ MOTE_INLINE VI scale_by_doubles(VI v, const double* multipliers, const Bounds& b
   const VI all = hn::Combine(I32(), part(hn::UpperHalf(half, v), multipliers + kHalf), part(hn::LowerHalf(half, v), multipliers));
   return hn::Add(all, set_ints(b.zero));
 }
+
+#else
+MOTE_INLINE VI scale_by_doubles(VI v, const double* multipliers, const Bounds& b) {
+  Lanes<int32_t> some;
+  hn::Store(v, I32(), some.v);
+  for (int i = 0; i < kIntLanes; ++i) {
+    const double exact = some.v[i] * multipliers[i], high = exact > b.hi ? b.hi : exact == exact ? exact : 0, x = high < b.lo ? b.lo : high;
+    const int32_t whole = static_cast<int32_t>(x);
+    const double rest = x - whole;
+    some.v[i] = whole + (rest >= 0.5) - (rest <= -0.5) + b.zero;
+  }
+  return hn::Load(I32(), some.v);
+}
+#endif
 
 }  // namespace
 
@@ -141,7 +166,8 @@ void Stage::describe(int32_t first, int32_t count, Columns* columns) const noexc
   auto simple = hn::FirstN(I32(), static_cast<size_t>(kIntLanes)), small = simple;
   for (int32_t i = 0; i < count; i += kIntLanes) {
     const int32_t n = first + i, some = count - i < kIntLanes ? count - i : kIntLanes;
-    const VI bias = bias_.ints(n, some), multiplier = double_ ? hn::Zero(I32()) : multiplier_.ints(n, some), shift = shift_.ints(n, some);
+    const VI bias = ints_of(bias_, n, some), shift = ints_of(shift_, n, some);
+    const VI multiplier = double_ ? hn::Zero(I32()) : ints_of(multiplier_, n, some);
     const Factor f = Factor::make(multiplier, shift);
     hn::Store(f32 ? hn::Zero(I32()) : bias, I32(), c.base + i);
     hn::Store(multiplier, I32(), c.multiplier + i);

@@ -5,7 +5,7 @@
 #include "mote/kernels/int8/sum.h"
 #include "mote/ops/common/quant_stage.h"
 
-namespace mote::kernels::MOTE_ISA_NAME {
+namespace mote::kernels::MOTE_STAGE_ISA {
 
 // What belongs to each output of a block.
 struct Columns {
@@ -41,7 +41,7 @@ class Stage {
  public:
   // residual: how it is added; null where there is none.
   template <class A>
-  Stage(const OpContext& c, const A& a, const ops::QuantBinaryAttrs* residual)
+  MOTE_INLINE Stage(const OpContext& c, const A& a, const ops::QuantBinaryAttrs* residual)
       : bounds_(a.clamp_lo, a.clamp_hi, a.output_zero, c.output(0).dtype()),
         type_(c.output(0).dtype()),
         bias_(c, ops::kStageBias),
@@ -62,22 +62,22 @@ class Stage {
 
   // True where this code computes what the attributes ask for. Weights of type u8 are multiplied less 128, as s8.
   template <class A>
-  static bool can(const OpContext& c, const A& a, DType weights = DType::s8) {
+  static MOTE_INLINE bool can(const OpContext& c, const A& a, DType weights = DType::s8) {
     const DType x = c.input(0).dtype(), y = c.output(0).dtype();
     if (a.wide != 0 || (x != DType::s8 && x != DType::u8) || c.input(1).dtype() != weights) return false;
     if (y == DType::s32) return a.output_zero == 0 && a.clamp_lo == ops::kNoClampLo && a.clamp_hi == ops::kNoClampHi;
     return y == DType::f32 || y == DType::s8 || y == DType::u8 || y == DType::s16;
   }
 
-  bool x_zero_varies() const { return x_zero_.varies(); }
-  int32_t x_zero(int32_t row) const { return x_zero_.given() ? x_zero_.zero_point(row, x_type_) : a_zero_; }
-  float x_scale(int32_t row) const { return x_scale_.given() ? x_scale_.at<float>(row) : 1.0f; }
-  DType type() const { return type_; }
-  const Bounds& bounds() const { return bounds_; }
+  MOTE_INLINE bool x_zero_varies() const { return x_zero_.varies(); }
+  MOTE_INLINE int32_t x_zero(int32_t row) const { return x_zero_.given() ? x_zero_.zero_point(row, x_type_) : a_zero_; }
+  MOTE_INLINE float x_scale(int32_t row) const { return x_scale_.given() ? x_scale_.at<float>(row) : 1.0f; }
+  MOTE_INLINE DType type() const { return type_; }
+  MOTE_INLINE const Bounds& bounds() const { return bounds_; }
   // The outputs are scaled as 32-bit integers or floats, without 64-bit arithmetic.
-  bool has_real() const { return real_; }
-  bool has_double() const { return double_; }
-  bool has_w_zero() const { return w_zero_.given() || b_zero_ != 0; }
+  MOTE_INLINE bool has_real() const { return real_; }
+  MOTE_INLINE bool has_double() const { return double_; }
+  MOTE_INLINE bool has_w_zero() const { return w_zero_.given() || b_zero_ != 0; }
 
   // Fills in everything but `weight`, for outputs [first, first + count), the last vector to its end.
   void describe(int32_t first, int32_t count, Columns* columns) const noexcept;
@@ -97,4 +97,4 @@ class Stage {
   bool real_ = false, double_ = false;
 };
 
-}  // namespace mote::kernels::MOTE_ISA_NAME
+}  // namespace mote::kernels::MOTE_STAGE_ISA

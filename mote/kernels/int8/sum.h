@@ -2,6 +2,7 @@
 
 // q_add and q_sub on vectors (ops/common/quant_binary.h), also as the end of a convolution with a residual.
 
+#include "mote/kernels/common/exact.h"
 #include "mote/kernels/int8/fixed.h"
 #include "mote/kernels/int8/operands.h"
 #include "mote/ops/common/quant_binary.h"
@@ -44,7 +45,7 @@ class Divisor {
   MOTE_INLINE VFI operator()(VFI x) const {
     const FloatOfInts d;
     const VFI by = hn::Set(d, by_), reciprocal = hn::Set(d, reciprocal_);
-    if (!quick_) return hn::Div(x, by);
+    if (!quick_) return quotient(x, by);
     const VFI first = hn::Mul(x, reciprocal);
     const VFI near = hn::MulAdd(hn::NegMulAdd(first, by, x), reciprocal, first);
     const VFI nearest = hn::MulAdd(hn::NegMulAdd(near, by, x), reciprocal, near);

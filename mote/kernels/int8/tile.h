@@ -59,13 +59,13 @@ void tile_s8(const Tile& t) {
     unroll<kBases>([&](auto i) { base[i] = t.left + run * t.run_stride + 3 * i * stride; });
     // Left to itself, the compiler makes a function of it and keeps the sums in memory.
     const auto step = [&](auto s, int32_t k, const int8_t* from) __attribute__((always_inline)) {
-      Register w[NV];
+      Operand w[NV];
       unroll<NV>([&](auto v) {
         constexpr int kFirst = v * kVectorOutputs;
         w[v] = load_weights(from + kFirst / kPanel * t.panel_stride + kFirst % kPanel * 4);
       });
       unroll<MR>([&](auto m) {
-        const Register x = broadcast(base[m / 3] + m % 3 * stride + k * 4);
+        const Operand x = broadcast(base[m / 3] + m % 3 * stride + k * 4);
         unroll<NV>([&](auto v) { sum[s][m][v] = dot(sum[s][m][v], x, w[v]); });
       });
     };

@@ -38,38 +38,41 @@ Plane plane_of(const Tensor& t) {
   return p;
 }
 
-struct Max {
-  template <class D>
-  static hn::Vec<D> start(D d) {
-    using T = hn::TFromD<D>;
-    return hn::Set(d, std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest());
+// How values of a window become one. By lines: those of each line first, so that long sums stay exact.
+template <class D>
+class Max {
+ public:
+  static constexpr bool kByLines = false;
+  using T = hn::TFromD<D>;
+  MOTE_INLINE Max()
+      : best_(hn::Set(D(), std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest())),
+        nan_(hn::Zero(D())) {}
+  // NaN wins. It is kept aside, so that the largest need not wait for it.
+  MOTE_INLINE void add(hn::Vec<D> v) {
+    best_ = hn::Max(v, best_);
+    if constexpr (std::is_same_v<T, float>) nan_ = hn::IfThenElse(hn::Eq(v, v), nan_, v);
   }
-  // NaN wins: the vector instruction gives v when one of the two is NaN.
-  template <class D>
-  static hn::Vec<D> add(D, hn::Vec<D> best, hn::Vec<D> v) {
-    if constexpr (std::is_same_v<hn::TFromD<D>, float>)
-      return hn::IfThenElse(hn::Eq(best, best), hn::IfThenElse(hn::Eq(v, v), hn::Max(best, v), v), best);
-    else return hn::Max(best, v);
+  MOTE_INLINE hn::Vec<D> finish(int32_t, int32_t) const {
+    if constexpr (std::is_same_v<T, float>) return hn::IfThenElse(hn::Eq(nan_, nan_), best_, nan_);
+    else return best_;
   }
-  template <class D>
-  static hn::Vec<D> finish(D, hn::Vec<D> best, int32_t, int32_t) {
-    return best;
-  }
+
+ private:
+  hn::Vec<D> best_, nan_;
 };
 
-struct Mean {
-  template <class D>
-  static hn::Vec<D> start(D d) {
-    return hn::Zero(d);
+template <class D>
+class Mean {
+ public:
+  static constexpr bool kByLines = true;
+  MOTE_INLINE void add(hn::Vec<D> v) { sum_ = hn::Add(sum_, v); }
+  MOTE_INLINE void add(const Mean& line) { add(line.sum_); }
+  MOTE_INLINE hn::Vec<D> finish(int32_t taps, int32_t divisor) const {
+    return taps > 0 ? hn::Div(sum_, hn::Set(D(), static_cast<float>(divisor))) : hn::Zero(D());
   }
-  template <class D>
-  static hn::Vec<D> add(D, hn::Vec<D> sum, hn::Vec<D> v) {
-    return hn::Add(sum, v);
-  }
-  template <class D>
-  static hn::Vec<D> finish(D d, hn::Vec<D> sum, int32_t taps, int32_t divisor) {
-    return taps > 0 ? hn::Div(sum, hn::Set(d, static_cast<float>(divisor))) : hn::Zero(d);
-  }
+
+ private:
+  hn::Vec<D> sum_ = hn::Zero(D());
 };
 
 struct Position {
@@ -79,37 +82,35 @@ struct Position {
   int32_t divisor;
 };
 
-// Channels [channel, channel + V vectors). Lines of the window are folded one by one, so that long sums stay exact.
-template <class Fold, int V, class D>
+// Channels [channel, channel + V vectors).
+template <template <class> class Fold, int V, class D>
 MOTE_INLINE void fold_channels(const Position& p, D d, int32_t channel, hn::TFromD<D>* out) {
   using T = hn::TFromD<D>;
   constexpr size_t kWidth = hn::MaxLanes(D());
-  hn::Vec<D> total[V];
-  unroll<V>([&](auto v) { total[v] = Fold::start(d); });
+  Fold<D> total[V];
   for (int32_t i = 0; i < p.rows.count; ++i) {
     const uint8_t* at = p.x.at(p.n, p.rows.at + i * p.rows.step, p.columns.at) + channel * sizeof(T);
     const int64_t step = p.columns.step * p.x.column;
-    hn::Vec<D> line[V];
-    unroll<V>([&](auto v) { line[v] = Fold::start(d); });
+    Fold<D> line[V];
     for (int32_t k = 0; k < p.columns.count; ++k, at += step) {
       const T* values = reinterpret_cast<const T*>(at);
-      unroll<V>([&](auto v) { line[v] = Fold::add(d, line[v], hn::LoadU(d, values + v * kWidth)); });
+      unroll<V>([&](auto v) MOTE_LAMBDA { (Fold<D>::kByLines ? line : total)[v].add(hn::LoadU(d, values + v * kWidth)); });
     }
-    unroll<V>([&](auto v) { total[v] = Fold::add(d, total[v], line[v]); });
+    if constexpr (Fold<D>::kByLines) unroll<V>([&](auto v) MOTE_LAMBDA { total[v].add(line[v]); });
   }
   const int32_t taps = p.rows.count * p.columns.count;
-  unroll<V>([&](auto v) { hn::StoreU(Fold::finish(d, total[v], taps, p.divisor), d, out + channel + v * kWidth); });
+  unroll<V>([&](auto v) { hn::StoreU(total[v].finish(taps, p.divisor), d, out + channel + v * kWidth); });
 }
 
 // What is left of the channels, in vectors half as wide each time.
-template <class Fold, class D>
+template <template <class> class Fold, class D>
 MOTE_INLINE void fold_rest(const Position& p, D d, int32_t channel, int32_t channels, hn::TFromD<D>* out) {
   constexpr int32_t kWidth = static_cast<int32_t>(hn::MaxLanes(D()));
   for (; channel + kWidth <= channels; channel += kWidth) fold_channels<Fold, 1>(p, d, channel, out);
   if constexpr (kWidth > 1) fold_rest<Fold>(p, hn::Half<D>(), channel, channels, out);
 }
 
-template <class Fold, class T>
+template <template <class> class Fold, class T>
 void fold_position(const Position& p, int32_t channels, T* out) {
   using D = hn::CappedTag<T, 64 / sizeof(T)>;
   constexpr int32_t kBlock = 4 * static_cast<int32_t>(hn::MaxLanes(D()));
@@ -119,7 +120,7 @@ void fold_position(const Position& p, int32_t channels, T* out) {
 }
 
 // Window: rows(oy), columns(ox) as Taps with the padded count, divisor(valid, padded).
-template <class Fold, class T, class Window>
+template <template <class> class Fold, class T, class Window>
 void pool(const OpContext& c, const Window& window) {
   const Plane x = plane_of(c.input(0)), y = plane_of(c.output(0));
   const RowRange range(c, y, false);

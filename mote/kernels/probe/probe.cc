@@ -4,13 +4,19 @@
 
 #include "mote/kernels/common/simd.h"
 
+#if defined(MOTE_INTEGER_ISA)
+namespace mote::kernels::MOTE_INTEGER_ISA {
+uint64_t probe_dot_s8(uint32_t rounds, float* sink) noexcept;
+}
+#endif
+
 namespace mote::kernels::MOTE_ISA_NAME {
 
-// Integer kernels there are for these processors (mote/kernels/int8/probe.cc).
-#if HWY_ARCH_X86 || HWY_ARCH_ARM_A64
-uint64_t probe_dot_s8(uint32_t rounds, float* sink) noexcept;
+// mote/kernels/int8/probe.cc.
+#if defined(MOTE_INTEGER_ISA)
+using MOTE_INTEGER_ISA::probe_dot_s8;
 #else
-constexpr decltype(Probes::dot_s8) probe_dot_s8 = nullptr;
+uint64_t probe_dot_s8(uint32_t rounds, float* sink) noexcept;
 #endif
 
 namespace {

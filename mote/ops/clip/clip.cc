@@ -43,7 +43,7 @@ struct Clip {
     const Within<C> within{bound(c, 1, a.lo), bound(c, 2, a.hi)};
     const Tensor &x = c.input(0), &y = c.output(0);
     RowWalk<2> w(*y.desc, {x.desc, y.desc}, c.rows);
-    while (w.next()) UnaryKernel<Within<C>, NoAttrs, T>::row(within, x.at<const T>(w.offset[0]), y.at<T>(w.offset[1]), w.length);
+    while (w.next()) map_row<Within<C>, T>(within, x.at<const T>(w.offset[0]), y.at<T>(w.offset[1]), w.length);
     return Status::kOk;
   }
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// Kernels of operators that work element by element. An operator gives a function object; these give the loops:
-// a flat one for dense tensors of one shape, and a walk for everything else (views, broadcasting, strips).
+// Kernels of operators that work element by element. An operator gives a function object, which becomes a loop over neighbours for each
+// type; the walks around it (dense tensors at once, else views, broadcasting, strips) are there once.
 
 #include "mote/ops/common/row_walk.h"
 #include "mote/ops/common/select.h"
@@ -27,82 +27,81 @@ Compute<T> load(const T* p) noexcept {
   else return static_cast<Compute<T>>(*p);
 }
 
-// F: `R operator()(C x) const` where C is the compute type (float for f16 and bf16). R is stored as bool when it is bool, as T otherwise.
-template <class F, class A, class T>
-struct UnaryKernel {
-  using C = Compute<T>;
-  using R = decltype(std::declval<F>()(C{}));
-  using Out = std::conditional_t<std::is_same_v<R, bool>, bool, T>;
+// y[i] = f(x[i]) for n neighbours.
+using UnaryRow = void (*)(const OpContext&, const void* x, void* y, int32_t n);
+// y[i] = f(a[i * a_step], b[i * b_step]); the steps are 0 or 1.
+using BinaryRow = void (*)(const OpContext&, const void* a, int32_t a_step, const void* b, int32_t b_step, void* y, int32_t n);
 
-  static void row(const F& f, const T* x, Out* y, int32_t n) noexcept {
-    for (int32_t i = 0; i < n; ++i) y[i] = static_cast<Out>(f(load(x + i)));
-  }
-  static Status flat(const OpContext& c) noexcept {
-    row(make_function<F, A>(c), c.input(0).as<const T>(), c.output(0).as<Out>(), c.output(0).count());
+// The loops, once for all operators and types.
+[[gnu::noinline]] inline Status map_unary(const OpContext& c, UnaryRow row) noexcept {
+  const Tensor &x = c.input(0), &y = c.output(0);
+  if (c.rows.all() && is_dense(*x.desc) && is_dense(*y.desc)) {
+    row(c, x.data, y.data, y.count());
     return Status::kOk;
   }
-  static Status walk(const OpContext& c) noexcept {
-    const F f = make_function<F, A>(c);
-    const Tensor &x = c.input(0), &y = c.output(0);
-    RowWalk<2> w(*y.desc, {x.desc, y.desc}, c.rows);
-    while (w.next()) row(f, x.at<const T>(w.offset[0]), y.at<Out>(w.offset[1]), w.length);
-    return Status::kOk;
-  }
-};
-
-// F: `R operator()(C a, C b) const`; see UnaryKernel.
-template <class F, class A, class T>
-struct BinaryKernel {
-  using C = Compute<T>;
-  using R = decltype(std::declval<F>()(C{}, C{}));
-  using Out = std::conditional_t<std::is_same_v<R, bool>, bool, T>;
-
-  static Status flat(const OpContext& c) noexcept {
-    const F f = make_function<F, A>(c);
-    const T *a = c.input(0).as<const T>(), *b = c.input(1).as<const T>();
-    Out* y = c.output(0).as<Out>();
-    for (int32_t i = 0, n = c.output(0).count(); i < n; ++i) y[i] = static_cast<Out>(f(load(a + i), load(b + i)));
-    return Status::kOk;
-  }
-  static Status walk(const OpContext& c) noexcept {
-    const F f = make_function<F, A>(c);
-    const Tensor &ta = c.input(0), &tb = c.input(1), &ty = c.output(0);
-    RowWalk<3> w(*ty.desc, {ta.desc, tb.desc, ty.desc}, c.rows);
-    while (w.next()) {
-      const T *a = ta.at<const T>(w.offset[0]), *b = tb.at<const T>(w.offset[1]);
-      Out* y = ty.at<Out>(w.offset[2]);
-      for (int32_t i = 0; i < w.length; ++i, a += w.step[0], b += w.step[1]) y[i] = static_cast<Out>(f(load(a), load(b)));
-    }
-    return Status::kOk;
-  }
-};
-
-namespace detail {
-template <OpId Op, class K, class T>
-void pick_loop(DType t, bool flat, KernelFn& fn) noexcept {
-  if constexpr ((selected_types(Op) & mask_of(dtype_of<T>)) != 0) {
-    if (t == dtype_of<T>) fn = flat ? &K::flat : &K::walk;
-  }
+  RowWalk<2> w(*y.desc, {x.desc, y.desc}, c.rows);
+  while (w.next()) row(c, x.at<const void>(w.offset[0]), y.at<void>(w.offset[1]), w.length);
+  return Status::kOk;
 }
-}  // namespace detail
+[[gnu::noinline]] inline Status map_binary(const OpContext& c, BinaryRow row) noexcept {
+  const Tensor &a = c.input(0), &b = c.input(1), &y = c.output(0);
+  if (c.rows.all() && same_shape(*a.desc, *b.desc) && is_dense(*a.desc) && is_dense(*b.desc) && is_dense(*y.desc)) {
+    row(c, a.data, 1, b.data, 1, y.data, y.count());
+    return Status::kOk;
+  }
+  RowWalk<3> w(*y.desc, {a.desc, b.desc, y.desc}, c.rows);
+  while (w.next())
+    row(c, a.at<const void>(w.offset[0]), w.step[0], b.at<const void>(w.offset[1]), w.step[1], y.at<void>(w.offset[2]), w.length);
+  return Status::kOk;
+}
+
+// F: `R operator()(C x) const` where C is the compute type (float for f16 and bf16). R is stored as bool when it is bool, as T otherwise.
+template <class F, class T, class R = decltype(std::declval<F>()(Compute<T>{}))>
+void map_row(const F& f, const void* from, void* to, int32_t n) noexcept {
+  using Out = std::conditional_t<std::is_same_v<R, bool>, bool, T>;
+  const T* x = static_cast<const T*>(from);
+  Out* y = static_cast<Out*>(to);
+  for (int32_t i = 0; i < n; ++i) y[i] = static_cast<Out>(f(load(x + i)));
+}
+
+template <class F, class A>
+struct Unary {
+  template <class T>
+  struct Kernel {
+    static void row(const OpContext& c, const void* x, void* y, int32_t n) noexcept { map_row<F, T>(make_function<F, A>(c), x, y, n); }
+    static Status run(const OpContext& c) noexcept { return map_unary(c, &row); }
+  };
+};
+
+// F: `R operator()(C a, C b) const`; see map_row.
+template <class F, class A>
+struct Binary {
+  template <class T>
+  struct Kernel {
+    using C = Compute<T>;
+    using R = decltype(std::declval<F>()(C{}, C{}));
+    using Out = std::conditional_t<std::is_same_v<R, bool>, bool, T>;
+
+    static void row(const OpContext& c, const void* left, int32_t a_step, const void* right, int32_t b_step, void* to, int32_t n) noexcept {
+      const F f = make_function<F, A>(c);
+      const T *a = static_cast<const T*>(left), *b = static_cast<const T*>(right);
+      Out* y = static_cast<Out*>(to);
+      for (int32_t i = 0; i < n; ++i, a += a_step, b += b_step) y[i] = static_cast<Out>(f(load(a), load(b)));
+    }
+    static Status run(const OpContext& c) noexcept { return map_binary(c, &row); }
+  };
+};
 
 // The kernel of a unary operator: pick_unary<OpId::exp, Exp>(c, FloatTypes{}).
 template <OpId Op, class F, class A = NoAttrs, class... Ts>
-KernelFn pick_unary(const OpContext& c, TypeList<Ts...>) noexcept {
-  const bool flat = c.rows.all() && is_dense(*c.input(0).desc) && is_dense(*c.output(0).desc);
-  KernelFn fn = nullptr;
-  (detail::pick_loop<Op, UnaryKernel<F, A, Ts>, Ts>(c.input(0).dtype(), flat, fn), ...);
-  return fn;
+KernelFn pick_unary(const OpContext& c, TypeList<Ts...> types) noexcept {
+  return pick<Op, Unary<F, A>::template Kernel>(c.input(0).dtype(), types);
 }
 
 // The kernel of a binary operator with broadcasting: pick_binary<OpId::add, Add>(c, NumberTypes{}).
 template <OpId Op, class F, class A = NoAttrs, class... Ts>
-KernelFn pick_binary(const OpContext& c, TypeList<Ts...>) noexcept {
-  const TensorDesc &a = *c.input(0).desc, &b = *c.input(1).desc, &y = *c.output(0).desc;
-  const bool flat = c.rows.all() && same_shape(a, b) && is_dense(a) && is_dense(b) && is_dense(y);
-  KernelFn fn = nullptr;
-  (detail::pick_loop<Op, BinaryKernel<F, A, Ts>, Ts>(a.dtype, flat, fn), ...);
-  return fn;
+KernelFn pick_binary(const OpContext& c, TypeList<Ts...> types) noexcept {
+  return pick<Op, Binary<F, A>::template Kernel>(c.input(0).dtype(), types);
 }
 
 // infer() of unary operators: the input's shape, and its type or `result` when given.

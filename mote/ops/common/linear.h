@@ -11,6 +11,12 @@ namespace mote::ops {
 
 // f32 operands also take weights in these types; the weights are widened, then scaled.
 constexpr DTypeMask kCompactWeights = mask_of(DType::f16) | mask_of(DType::bf16) | mask_of(DType::s8) | mask_of(DType::s4);
+constexpr DTypeMask kScaleTypes = mask_of(DType::f32) | mask_of(DType::f16);
+
+// The scale at a byte offset of a tensor of scales.
+inline float scale_at(const Tensor& scales, int32_t offset) {
+  return scales.dtype() == DType::f16 ? static_cast<float>(*scales.at<const f16>(offset)) : *scales.at<const float>(offset);
+}
 
 inline Status require_plain(const InferContext& c, int i) noexcept {
   const TensorDesc& d = c.in(i);

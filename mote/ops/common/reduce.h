@@ -83,9 +83,10 @@ inline Status infer_reduce(const ReduceAttrs& a, const InferContext& c, DTypeMas
   return set_reduced(c, type, mask, a.keep_dims != 0);
 }
 
-// Sets each element of output 0 to f(elements), where `elements` is a Reduced<T>.
-template <class T, class Out = T, class F>
-Status run_reduce(const OpContext& c, const ReduceAttrs& a, const F& f) noexcept {
+// One element of output 0 from those of input 0 that the walk is at.
+using ReduceOne = void (*)(const void* function, const Tensor& x, const ReduceWalk& walk, void* out);
+
+[[gnu::noinline]] inline Status run_reduce(const OpContext& c, const ReduceAttrs& a, ReduceOne one, const void* function) noexcept {
   const Tensor &x = c.input(0), &y = c.output(0);
   uint32_t mask;
   int64_t bad;
@@ -93,8 +94,17 @@ Status run_reduce(const OpContext& c, const ReduceAttrs& a, const F& f) noexcept
   ReduceWalk walk(*x.desc, *y.desc, mask, a.keep_dims != 0);
   // Axes read at run time may be others than those the output was made for.
   if (!walk.fits()) return {Status::kInvalidArgument, Why::kDimMismatch};
-  while (walk.next()) *y.at<Out>(walk.y_offset()) = static_cast<Out>(f(Reduced<T>(x, walk)));
+  while (walk.next()) one(function, x, walk, y.at<void>(walk.y_offset()));
   return Status::kOk;
+}
+
+// Sets each element of output 0 to f(elements), where `elements` is a Reduced<T>.
+template <class T, class Out = T, class F>
+Status run_reduce(const OpContext& c, const ReduceAttrs& a, const F& f) noexcept {
+  const ReduceOne one = [](const void* function, const Tensor& x, const ReduceWalk& walk, void* out) {
+    *static_cast<Out*>(out) = static_cast<Out>((*static_cast<const F*>(function))(Reduced<T>(x, walk)));
+  };
+  return run_reduce(c, a, one, &f);
 }
 
 }  // namespace mote::ops

@@ -64,6 +64,34 @@ class ReduceWalk {
   bool fits_ = true;
 };
 
+// The innermost runs of a nest that starts at `first`.
+class LoopRuns {
+ public:
+  LoopRuns(const LoopNest& loops, const uint8_t* first)
+      : length(loops.depth > 0 ? loops.size[loops.depth - 1] : 1),
+        step(loops.depth > 0 ? loops.stride[loops.depth - 1] : 0),
+        loops_(loops),
+        first_(loops.count() > 0 ? first : nullptr) {}
+
+  // The first element of the next run; null when there is none left.
+  [[gnu::noinline]] const uint8_t* next() {
+    if (first_ == nullptr) return nullptr;
+    const int last = loops_.depth - 1;
+    const uint8_t* p = first_;
+    for (int i = 0; i < last; ++i) p += static_cast<ptrdiff_t>(index_[i]) * loops_.stride[i];
+    if (!loops_.advance(index_, last - 1)) first_ = nullptr;
+    return p;
+  }
+
+  const int32_t length;
+  const ptrdiff_t step;  // bytes
+
+ private:
+  const LoopNest& loops_;
+  const uint8_t* first_;
+  int32_t index_[kMaxRank] = {};
+};
+
 // The elements of x that make one element of the result, in row-major order.
 template <class T>
 class Reduced {
@@ -76,16 +104,9 @@ class Reduced {
   // Calls f(v) with each element, in the type it is computed in.
   template <class F>
   void each(F f) const {
-    if (count_ == 0) return;
-    const int last = loops_.depth - 1;
-    const int32_t length = last < 0 ? 1 : loops_.size[last];
-    const ptrdiff_t step = last < 0 ? 0 : loops_.stride[last];
-    int32_t index[kMaxRank] = {};
-    do {
-      const uint8_t* p = first_;
-      for (int i = 0; i < last; ++i) p += static_cast<ptrdiff_t>(index[i]) * loops_.stride[i];
-      for (int32_t i = 0; i < length; ++i) f(value_at(p + i * step));
-    } while (loops_.advance(index, last - 1));
+    LoopRuns runs(loops_, first_);
+    while (const uint8_t* p = runs.next())
+      for (int32_t i = 0; i < runs.length; ++i, p += runs.step) f(value_at(p));
   }
 
  private:

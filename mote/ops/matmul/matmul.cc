@@ -71,7 +71,10 @@ struct Packed {
     const Tensor* zeros = c.has_input(5) ? &c.input(5) : nullptr;
     const int32_t k_count = c.input(1).dim(1), a_step = stride_along_k(c);
     const int32_t group = scales != nullptr && attrs.group_size > 0 && attrs.group_size < k_count ? attrs.group_size : k_count;
-    const auto beside = [&](const Tensor& t, int32_t n, int32_t g) { return n * t.stride(0) + (t.rank() > 1 ? g * t.stride(1) : 0); };
+    const int n_axis = attrs.groups_first != 0 && attrs.group_size > 0 ? 1 : 0;
+    const auto beside = [&](const Tensor& t, int32_t n, int32_t g) {
+      return n * t.stride(n_axis) + (t.rank() > 1 ? g * t.stride(1 - n_axis) : 0);
+    };
     const bool by_panel = group == k_count && zeros == nullptr && a_step == static_cast<int32_t>(sizeof(T)) && weights.panel(0) != nullptr;
     C block[16];
     each_output<T>(c, [&](const T* row, int32_t, int32_t n) {
@@ -81,7 +84,7 @@ struct Packed {
             for (C& b : block) b = 0;
             add_panel_rows(row, weights.panel(n), k_count, block);
           }
-          return scales != nullptr ? block[n % 16] * static_cast<C>(*scales->at<const float>(beside(*scales, n, 0))) : block[n % 16];
+          return scales != nullptr ? block[n % 16] * static_cast<C>(scale_at(*scales, beside(*scales, n, 0))) : block[n % 16];
         }
       }
       C sum = 0;
@@ -91,7 +94,7 @@ struct Packed {
         C part = 0;
         for (int32_t k = first; k < first + size; ++k)
           part += static_cast<C>(line_at(row, k, a_step)) * (static_cast<C>(weights(n, k)) - zero);
-        sum += scales != nullptr ? part * static_cast<C>(*scales->at<const float>(beside(*scales, n, g))) : part;
+        sum += scales != nullptr ? part * static_cast<C>(scale_at(*scales, beside(*scales, n, g))) : part;
       }
       return sum;
     });

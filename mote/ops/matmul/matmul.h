@@ -12,6 +12,7 @@ struct Attrs {
   uint32_t activation = 0;
   float act_a = 0;
   float act_b = 0;
+  uint32_t groups_first = 0;
 };
 using Types = TypeList<float, double, f16, bf16, int32_t, uint32_t, int64_t, uint64_t>;
 inline constexpr OpInfo kInfo =
@@ -29,7 +30,8 @@ inline constexpr auto kAttrs = std::tuple_cat(
         attr("transpose_b", &Attrs::transpose_b, "1: b is (N, K) instead of (K, N)"),
         attr("alpha", &Attrs::alpha, "factor of the product, before the bias; 1 for integers"),
         attr("group_size", &Attrs::group_size, "values of k that share a scale, scales are (N, K/group_size); 0: scales are (N)")),
-    activation_fields<Attrs>());
+    activation_fields<Attrs>(),
+    std::make_tuple(attr("groups_first", &Attrs::groups_first, "1: scales and zero points of groups are (K/group_size, N)")));
 
 struct Sizes {
   int32_t m, n, k;
@@ -46,15 +48,16 @@ inline bool is_weights(const OpContext& c) {
 
 inline Status check_scales(const Attrs& a, const InferContext& c, const Sizes& s) noexcept {
   if (!c.has(4)) return c.has(5) ? c.reject(Why::kInputMissing, 4, -1) : Status(Status::kOk);
-  MOTE_TRY(c.require(4, mask_of(DType::f32)));
+  MOTE_TRY(c.require(4, kScaleTypes));
   if (c.in(0).dtype != DType::f32) return c.reject(Why::kDType, mask_of(DType::f32), static_cast<uint8_t>(c.in(0).dtype));
   MOTE_TRY(require_plain(c, 4));
   const TensorDesc& d = c.in(4);
   const int rank = a.group_size > 0 ? 2 : 1;
   if (d.rank != rank) return c.reject(Why::kRank, rank, d.rank);
-  if (d.dims[0] != s.n) return c.reject(Why::kDimMismatch, s.n, d.dims[0]);
+  const int n_axis = rank == 2 && a.groups_first != 0 ? 1 : 0;
+  if (d.dims[n_axis] != s.n) return c.reject(Why::kDimMismatch, s.n, d.dims[n_axis]);
   const int64_t groups = a.group_size > 0 ? (static_cast<int64_t>(s.k) + a.group_size - 1) / a.group_size : 0;
-  if (rank == 2 && d.dims[1] != groups) return c.reject(Why::kDimMismatch, groups, d.dims[1]);
+  if (rank == 2 && d.dims[1 - n_axis] != groups) return c.reject(Why::kDimMismatch, groups, d.dims[1 - n_axis]);
   if (!c.has(5)) return Status::kOk;
   MOTE_TRY(c.require(5, mask_of(DType::s8)));
   MOTE_TRY(require_plain(c, 5));
@@ -95,7 +98,7 @@ inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(require_plain(c, 0));
   MOTE_TRY(check_weights(c));
   MOTE_TRY(check_activation(c, a));
-  if (a.transpose_a > 1 || a.transpose_b > 1 || a.group_size < 0) return c.reject(Why::kAttribute);
+  if (a.transpose_a > 1 || a.transpose_b > 1 || a.group_size < 0 || a.groups_first > 1) return c.reject(Why::kAttribute);
   const bool integer = (mask_of(c.in(0).dtype) & kInt) != 0;
   if (integer && (a.alpha != 1 || a.activation != 0)) return c.reject(Why::kAttribute, 0, a.activation);
   for (int i = 0; i < 2; ++i)

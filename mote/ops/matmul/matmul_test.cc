@@ -149,6 +149,45 @@ TEST(OpMatmul, EveryWeightTypeLayoutAndGrouping) {
   }
 }
 
+// Groups of k with their scales side by side for all n, f32 or f16; sizes that end within panels, groups and pieces of the fast kernels.
+TEST(OpMatmul, GroupsFirst) {
+  using namespace matmul_case;
+  struct Sizes {
+    int32_t m, n, k, group;
+  };
+  for (const DType type : {DType::s4, DType::s8}) {
+    for (const Sizes t : {Sizes{1, 37, 64, 32}, {2, 16, 40, 8}, {30, 50, 300, 32}, {13, 33, 270, 128}, {5, 5, 9, 4}, {3, 40, 24, 100}}) {
+      for (int mode = 0; mode < 4; ++mode) {
+        SCOPED_TRACE(std::string(dtype_name(type)) + " k " + std::to_string(t.k) + " mode " + std::to_string(mode));
+        Attrs attrs;
+        attrs.transpose_b = 1;
+        attrs.group_size = t.group;
+        attrs.groups_first = 1;
+        attrs.activation = mode == 3 ? 9 : 2;
+        const Array a = Array::random(DType::f32, {2, t.m, t.k}, 1, -1, 1), b = Array::random(type, {t.n, t.k}, 2, -7, 7);
+        const Shape beside = {(t.k + t.group - 1) / t.group, t.n};
+        const Array scales = Array::random(mode % 2 == 0 ? DType::f32 : DType::f16, beside, 3, 0.1, 0.3);
+        const Array zeros = mode > 1 ? Array::random(DType::s8, beside, 4, -8, 7) : Array::none();
+        const Array bias = Array::random(DType::f32, {t.n}, 5), residual = Array::random(DType::f32, {2, t.m, t.n}, 6);
+        const Array packed = b.packed(type == DType::s4 ? Layout::kPanel16k8 : Layout::kPanel16k4);
+        const auto r = run(OpId::matmul, attrs, {a, packed, bias, residual, scales, zeros});
+        ASSERT_TRUE(r.ok()) << r.message();
+        expect_oracle(
+            r.outputs[0],
+            [&](const Shape& at) {
+              double sum = bias.at({at[2]}) + residual.at(at);
+              for (int32_t k = 0; k < t.k; ++k) {
+                const Shape g = {k / t.group, at[2]};
+                sum += a.at({at[0], at[1], k}) * (b.at({at[2], k}) - (mode > 1 ? zeros.at(g) : 0)) * scales.at(g);
+              }
+              return activation_oracle(attrs.activation, 0, 0, sum);
+            },
+            400);
+      }
+    }
+  }
+}
+
 TEST(OpMatmul, HalfPrecisionPanels) {
   using namespace matmul_case;
   Attrs attrs;
@@ -192,7 +231,7 @@ TEST(OpMatmul, RefusesWeightsAndAttributes) {
   EXPECT_EQ(refusal(t, {a, bt.packed(Layout::kPanel16k4)}), Why::kLayout);
   EXPECT_EQ(refusal(t, {a, bt, none, none, f32({4})}), Why::kDimMismatch);
   EXPECT_EQ(refusal(t, {a, bt, none, none, f32({5, 1})}), Why::kRank);
-  EXPECT_EQ(refusal(t, {a, bt, none, none, Array::random(DType::f16, {5}, 1)}), Why::kDType);
+  EXPECT_EQ(refusal(t, {a, bt, none, none, Array::random(DType::bf16, {5}, 1)}), Why::kDType);
   EXPECT_EQ(refusal(t, {a, bt, none, none, none, Array::random(DType::s8, {5}, 1)}), Why::kInputMissing);
   EXPECT_EQ(refusal(t, {a, bt, none, none, f32({5}), Array::random(DType::s8, {4}, 1)}), Why::kDimMismatch);
   EXPECT_EQ(refusal(t, {a, bt, none, none, f32({5}), f32({5})}), Why::kDType);

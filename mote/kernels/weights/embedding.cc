@@ -1,0 +1,89 @@
+// Rows of a table of 4- or 8-bit numbers, or 16-bit floats, as floats.
+
+#include "mote/ops/embedding/embedding.h"
+
+#include "mote/kernels/common/math.h"
+#include "mote/kernels/gemm/panels.h"
+#include "mote/ops/common/moves.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+namespace {
+
+using ops::embedding::Attrs;
+
+// kLanes numbers from element i of a row on, none of them behind its end.
+struct RowF16 {
+  const hwy::float16_t* data;
+  MOTE_INLINE VF operator()(int32_t i) const { return hn::PromoteTo(F32(), hn::LoadU(hn::Rebind<hwy::float16_t, F32>(), data + i)); }
+};
+struct RowBf16 {
+  const hwy::bfloat16_t* data;
+  MOTE_INLINE VF operator()(int32_t i) const { return hn::PromoteTo(F32(), hn::LoadU(hn::Rebind<hwy::bfloat16_t, F32>(), data + i)); }
+};
+struct RowS8 {
+  const int8_t* data;
+  MOTE_INLINE VF operator()(int32_t i) const {
+    return hn::ConvertTo(F32(), hn::PromoteTo(Words(), hn::LoadU(hn::Rebind<int8_t, F32>(), data + i)));
+  }
+};
+// Two in a byte, the first in the low half.
+struct RowS4 {
+  const uint8_t* data;
+  MOTE_INLINE VF operator()(int32_t i) const {
+    alignas(64) int32_t wide[kLanes];
+    for (int32_t k = 0; k < kLanes / 2; ++k) {
+      const int32_t byte = data[i / 2 + k];
+      wide[2 * k] = ((byte & 15) ^ 8) - 8;
+      wide[2 * k + 1] = ((byte >> 4) ^ 8) - 8;
+    }
+    return hn::ConvertTo(F32(), hn::Load(Words(), wide));
+  }
+};
+
+struct Beside {
+  const Tensor* scales;
+  const Tensor* zeros;
+  float scale(int32_t row, int32_t g) const { return scales == nullptr ? 1.0f : ops::scale_at(*scales, at(*scales, row, g)); }
+  float zero(int32_t row, int32_t g) const {
+    return zeros == nullptr ? 0.0f : static_cast<float>(*zeros->at<const int8_t>(at(*zeros, row, g)));
+  }
+  static int32_t at(const Tensor& t, int32_t row, int32_t g) { return row * t.stride(0) + (t.rank() > 1 ? g * t.stride(1) : 0); }
+};
+
+template <class Row>
+Status run_embedding(const OpContext& c) noexcept {
+  const Tensor &table = c.input(0), &indices = c.input(1), &y = c.output(0);
+  const Beside beside = {c.has_input(2) ? &c.input(2) : nullptr, c.has_input(3) ? &c.input(3) : nullptr};
+  const int32_t width = table.dim(1), wanted = c.attrs<Attrs>().group_size, group = wanted > 0 && beside.scales != nullptr ? wanted : width;
+  const int64_t row_bytes = int64_t{width} * dtype_bits(table.dtype()) / 8;
+  ops::GridWalk<2> walk(indices.rank(), indices.desc->dims, {{indices.desc->strides, y.desc->strides}});
+  while (walk.next()) {
+    const int32_t row = ops::index_in(ops::load_int(indices.dtype(), indices.at<uint8_t>(walk.offset[0])), table.dim(0));
+    if (row < 0) return {Status::kInvalidArgument, Why::kIndexRange};
+    const Row from{reinterpret_cast<decltype(Row::data)>(table.as<const uint8_t>() + row * row_bytes)};
+    float* out = y.at<float>(walk.offset[1]);
+    for (int32_t k = 0, g = 0; k < width; k += group, ++g) {
+      const VF scale = broadcast(beside.scale(row, g)), zero = broadcast(beside.zero(row, g));
+      const int32_t end = width - k < group ? width : k + group;
+      for (int32_t i = k; i < end; i += kLanes) store(hn::Mul(hn::Sub(from(i), zero), scale), out + i);
+    }
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+KernelFn select_embedding(const OpContext& c) noexcept {
+  const Tensor& table = c.input(0);
+  const int32_t group = c.attrs<Attrs>().group_size;
+  if (!is_dense(*table.desc) || table.dim(1) % kLanes != 0 || (group % kLanes != 0 && c.has_input(2))) return nullptr;
+  switch (table.dtype()) {
+    case DType::f16: return &run_embedding<RowF16>;
+    case DType::bf16: return &run_embedding<RowBf16>;
+    case DType::s8: return &run_embedding<RowS8>;
+    case DType::s4: return &run_embedding<RowS4>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME

@@ -1,0 +1,79 @@
+#pragma once
+
+// Pieces of packed weights of 4 and 8 bits as panels of floats, their scales and zero points taken in.
+
+#include "mote/core/layout.h"
+#include "mote/core/op.h"
+#include "mote/kernels/common/math.h"
+#include "mote/kernels/gemm/panels.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+
+// Eight s4 in a word: byte j holds k = j in its low and k = j + 4 in its high half.
+struct NibblesOfWord {
+  static constexpr int kStep = 8;
+  template <int I>
+  MOTE_INLINE static VF part(hn::Vec<Words> v) {
+    constexpr int kAt = 8 * (I % 4) + (I < 4 ? 0 : 4);
+    return hn::ConvertTo(F32(), hn::ShiftRight<28>(hn::ShiftLeft<28 - kAt>(v)));
+  }
+};
+struct BytesOfWord {
+  static constexpr int kStep = 4;
+  template <int I>
+  MOTE_INLINE static VF part(hn::Vec<Words> v) {
+    return PanelS8::part<I>(v);
+  }
+};
+
+// Scales and zero points: (groups, n), or (n) for one group.
+struct GroupScales {
+  const float* f32;  // one of the two
+  const f16* half;
+  const int8_t* zeros;              // or null
+  int64_t scales_step, zeros_step;  // elements from one group to the next
+  int32_t group;                    // products that share a scale
+
+  // Of `count` (at most 16) outputs from `first` on; the others become 0.
+  MOTE_INLINE void read(int32_t g, int32_t first, int32_t count, float* scale, float* zero) const {
+    const int64_t at = g * scales_step + first, zero_at = g * zeros_step + first;
+    for (int32_t i = count; i < kPanel; ++i) scale[i] = zero[i] = 0;
+    for (int32_t i = 0; i < count; ++i) scale[i] = f32 != nullptr ? f32[at + i] : 0.0f;
+    if (half != nullptr) widen_half(half + at, count, scale);
+    for (int32_t i = 0; i < count; ++i) zero[i] = zeros != nullptr ? static_cast<float>(zeros[zero_at + i]) : 0.0f;
+  }
+
+ private:
+  MOTE_INLINE static void widen_half(const f16* p, int32_t count, float* to) {
+    const hn::Rebind<hwy::float16_t, F32> d;
+    hwy::float16_t some[kPanel] = {};
+    __builtin_memcpy(some, p, static_cast<size_t>(count) * 2);
+    unroll<kPanelVectors>([&](auto v) MOTE_LAMBDA { store(hn::PromoteTo(F32(), hn::LoadU(d, some + v * kLanes)), to + v * kLanes); });
+  }
+};
+
+// Rows [k, k + depth) of a panel that begins at `words`, k a multiple of the step, as (depth, 16) floats; up to the end of a step more.
+template <class P>
+void widen_panel(const int32_t* words, const GroupScales& s, int32_t k, int32_t depth, int32_t column, int32_t columns, float* to) {
+  const int32_t end = k + depth;
+  alignas(64) float scale[kPanel], zero[kPanel];
+  while (k < end) {
+    const int32_t g = k / s.group, last = (g + 1) * s.group < end ? (g + 1) * s.group : end;
+    s.read(g, column, columns, scale, zero);
+    VF scales[kPanelVectors], zeros[kPanelVectors];
+    unroll<kPanelVectors>([&](auto v) MOTE_LAMBDA { scales[v] = load(scale + v * kLanes), zeros[v] = load(zero + v * kLanes); });
+    const bool shifted = s.zeros != nullptr;
+    for (const int32_t* from = words + int64_t{k / P::kStep} * kPanel; k < last; k += P::kStep, from += kPanel, to += P::kStep * kPanel) {
+      unroll<kPanelVectors>([&](auto v) MOTE_LAMBDA {
+        const auto word = hn::LoadU(Words(), from + v * kLanes);
+        unroll<P::kStep>([&](auto i) MOTE_LAMBDA {
+          VF x = P::template part<decltype(i)::value>(word);
+          if (shifted) x = hn::Sub(x, zeros[v]);
+          store(hn::Mul(x, scales[v]), to + i * kPanel + v * kLanes);
+        });
+      });
+    }
+  }
+}
+
+}  // namespace mote::kernels::MOTE_ISA_NAME
