@@ -8,7 +8,9 @@
 #include "mote/fleet/base/error.h"
 #include "mote/fleet/base/text.h"
 #include "mote/fleet/package/package.h"
+#include "mote/fleet/package/provenance.h"
 #include "mote/tools/commands.h"
+#include "mote/tools/failure.h"
 #include "mote/tools/json_out.h"
 #include "mote/tools/program_view.h"
 #include "mote/tools/text_table.h"
@@ -19,7 +21,7 @@ namespace {
 namespace pkg = fleet::package;
 
 struct PackageSettings {
-  std::string file, sbom;
+  std::string file, sbom, key, signature;
   std::vector<std::string> models, extra;
   pkg::Manifest manifest;
   bool json = false;
@@ -42,6 +44,7 @@ pkg::Variant make_variant(const std::string& argument, std::string* path) {
   for (const TensorDesc& t : view.table().tensors) dtypes.insert(mote_dtype_name(static_cast<mote_dtype>(t.dtype)));
   v.needs.ops.assign(ops.begin(), ops.end());
   v.needs.dtypes.assign(dtypes.begin(), dtypes.end());
+  for (const BackendRecord& b : view.table().backends) v.needs.backends.push_back(view.string(b.name));
   for (const Bank& b : view.table().banks) v.needs.ram_bytes += b.size;
   if (view.table().certificate) v.needs.ram_bytes += view.table().certificate->needs.instance_bytes_64;
   return v;
@@ -89,7 +92,29 @@ void print_header(const PackageSettings& s, const pkg::Header& h) {
   std::printf("\n%s\n%s", variants.text().c_str(), contents.text().c_str());
 }
 
+std::string read_text(fleet::Files& files, const std::string& path) {
+  auto text = fleet::read_file(files, path, 64 << 20);
+  if (!text) throw Failure(path + " does not exist");
+  return *text;
+}
+
+void sign(const PackageSettings& s) {
+  fleet::SystemFiles files;
+  const std::string pem = read_text(files, s.key);
+  const auto key = fleet::within(s.key, [&] { return fleet::PrivateKey::from_pem(pem); });
+  fleet::replace_file(files, s.signature, fleet::package::sign_model(files, s.file, key, s.signature));
+}
+
+void verify_provenance(const PackageSettings& s) {
+  fleet::SystemFiles files;
+  if (s.key.empty()) throw usage("--signature needs --public-key");
+  pkg::verify_model(files, s.file, read_text(files, s.signature), read_text(files, s.key), s.signature);
+  if (s.json) return print_json({{"file", s.file}, {"ok", true}, {"signature", s.signature}});
+  std::printf("%s: ok: as %s says\n", s.file.c_str(), s.signature.c_str());
+}
+
 void verify(const PackageSettings& s) {
+  if (!s.signature.empty()) return verify_provenance(s);
   fleet::SystemFiles files;
   const pkg::Header h = pkg::verify(files, s.file);
   if (s.json) return print_json({{"file", s.file}, {"ok", true}, {"id", h.manifest.id}, {"version", h.manifest.version}});
@@ -132,6 +157,13 @@ void add_package(CLI::App& app, Context& context) {
   make->callback([s] { create(*s); });
   CLI::App* inspect = c->add_subcommand("inspect", "Print what a package says of itself");
   CLI::App* check = c->add_subcommand("verify", "Read every byte and compare it with the manifest");
+  check->add_option("--signature", s->signature, "verify a model-signing bundle over a file or folder instead");
+  check->add_option("--public-key", s->key, "key of the bundle (PEM)");
+  CLI::App* sign_it = c->add_subcommand("sign", "Write a model-signing bundle (OpenSSF) over a package, or any file or folder");
+  sign_it->add_option("PATH", s->file, "package, file or folder")->required();
+  sign_it->add_option("--key", s->key, "private key (PEM, P-256 or P-384)")->required();
+  sign_it->add_option("--signature", s->signature, "bundle to write")->required();
+  sign_it->callback([s] { sign(*s); });
   for (CLI::App* sub : {inspect, check}) {
     sub->add_option("PACKAGE", s->file, "package (.mpkg)")->required();
     sub->add_flag("--json", s->json, "print JSON (docs/json.md)");

@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "mote/fleet/base/error.h"
+#include "mote/fleet/base/upload.h"
+#include "mote/fleet/publish/oci.h"
 #include "mote/fleet/publish/repository.h"
 #include "mote/tools/commands.h"
 #include "mote/tools/failure.h"
@@ -14,7 +16,7 @@ namespace {
 namespace pub = fleet::publish;
 
 struct RepoSettings {
-  std::string repo, keys, name;
+  std::string repo, keys, name, role, to;
   std::vector<std::string> files, key_files;
   pub::Ring ring;
   pub::Lifetimes lifetimes;
@@ -29,17 +31,22 @@ class Work {
     if (!pem) throw Failure(path + " does not exist");
     return fleet::within(path, [&] { return fleet::PrivateKey::from_pem(*pem); });
   }
-  // The key of a role in the folder of keys; made where there is none.
-  fleet::PrivateKey role_key(const std::string& role) {
-    const std::string path = settings.keys + "/" + role + ".pem";
+  // The key of a role in the folder of keys, or in a file; made where there is none.
+  fleet::PrivateKey role_key(const std::string& role) { return key_at(settings.keys + "/" + role + ".pem"); }
+  fleet::PrivateKey key_at(const std::string& path) {
     if (files.size(path)) return read_key(path);
-    files.make_dir(settings.keys);
+    files.make_dir(fleet::folder_of(path));
     const auto key = fleet::PrivateKey::generate("ed25519");
     fleet::write_secret(files, path, key.pem());
     std::printf("made %s\n", path.c_str());
     return key;
   }
   void publish() { repository.publish(read_key(settings.keys + "/snapshot.pem"), read_key(settings.keys + "/timestamp.pem")); }
+  void write_layout() { pub::write_oci_layout(files, settings.repo, settings.to); }
+  void push() {
+    const std::unique_ptr<fleet::Uploader> uploader = fleet::make_curl_uploader();
+    std::printf("%zu files\n", pub::push_oci(files, *uploader, settings.repo, settings.to));
+  }
   void sign_with(const std::string& path) {
     for (const std::string& role : repository.sign(read_key(path))) std::printf("signed the draft of %s\n", role.c_str());
   }
@@ -68,6 +75,14 @@ void add(const RepoSettings& s) {
 void sign(const RepoSettings& s) {
   Work w(s);
   for (const std::string& path : s.key_files) w.sign_with(path);
+}
+
+// New keys are made where their files are missing; `--keys` is where publish will look for those of the online roles.
+void rotate(const RepoSettings& s) {
+  Work w(s);
+  std::vector<fleet::PrivateKey> keys;
+  for (const std::string& path : s.key_files) keys.push_back(w.key_at(path));
+  w.repository.rotate(s.role, keys);
 }
 
 // Rings and halts are signed and published at once, with the online keys.
@@ -103,6 +118,16 @@ void add_repo(CLI::App& app, Context&) {
   sign_it->add_option("--key", s->key_files, "private keys (PEM)")->required();
   sign_it->callback([s] { sign(*s); });
   sub("publish", "Make signed drafts public, with new snapshot and timestamp", true)->callback([s] { Work(*s).publish(); });
+  CLI::App* turn = sub("rotate", "Give a role other keys, in drafts", false);
+  turn->add_option("ROLE", s->role, "root, targets, snapshot, timestamp or rollout")->required();
+  turn->add_option("--key", s->key_files, "its private keys from now on (PEM); made where missing")->required();
+  turn->callback([s] { rotate(*s); });
+  CLI::App* layout = sub("oci", "Write an OCI image layout of what is public", false);
+  layout->add_option("LAYOUT", s->to, "folder to write")->required();
+  layout->callback([s] { Work(*s).write_layout(); });
+  CLI::App* push = sub("push", "Send what is public to an OCI registry", false);
+  push->add_option("URL", s->to, "oci+http://HOST/NAME or oci+https://HOST/NAME")->required();
+  push->callback([s] { Work(*s).push(); });
   CLI::App* ring = sub("ring", "Offer a package to a part of a channel's devices", true);
   ring->add_option("CHANNEL", s->ring.channel, "name of the channel")->required();
   ring->add_option("PACKAGE", s->ring.package, "target path of the package")->required();

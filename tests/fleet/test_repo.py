@@ -102,6 +102,34 @@ class Published(unittest.TestCase):
         self.mote("halt", "repo", "stable", "--keys", "keys")
         self.assertTrue(any(b'"halted":true' in data for data in client("after")))
 
+    def rotate(self, role):
+        """Gives a role another key; the old one of root vouches for the new."""
+        self.mote("rotate", "repo", role, "--key", f"next/{role}.pem")
+        for key in [f"next/{role}.pem"] * (role not in ("snapshot", "timestamp")) + ["keys/root.pem", "keys/targets.pem"]:
+            if role != "root" or key != "keys/targets.pem":
+                subprocess.run([MOTE, "repo", "sign", "repo", "--key", key], cwd=self.path, capture_output=True)
+        (self.path / f"next/{role}.pem").replace(self.path / f"keys/{role}.pem")
+        self.mote("publish", "repo", "--keys", "keys")
+
+    def check_rotation(self, client):
+        """Clients that trust the first root follow to the last, through a change of every role's keys."""
+        (self.path / "next").mkdir()
+        for role in ("root", "targets", "snapshot", "timestamp", "rollout"):
+            self.rotate(role)
+            self.assertIn(self.package.read_bytes(), client(f"rotated-{role}"))
+        self.assertGreaterEqual(len(list((self.path / "repo/metadata").glob("*.root.json"))), 5)
+
+    def test_rotation_mote_tuf(self):
+        self.check_rotation(self.by_mote_tuf)
+
+    def test_rotation_python_tuf(self):
+        self.check_rotation(self.by_python_tuf)
+
+    def test_rotation_tuf_js(self):
+        if not os.environ.get("MOTE_TUF_JS") or not shutil.which("node"):
+            self.skipTest("MOTE_TUF_JS is not set, or there is no node")
+        self.check_rotation(self.by_tuf_js)
+
     def test_mote_tuf(self):
         self.check_client(self.by_mote_tuf)
 

@@ -26,6 +26,7 @@ struct FetchRequest {
   std::string if_etag;                // the range is wanted only of this version (If-Range)
   uint64_t max_bytes = 0;             // of the answer's body; one more is an Error
   uint64_t max_bytes_per_second = 0;  // 0: as fast as it goes
+  std::string accept;                 // media type that is wanted; empty: any
 };
 
 struct FetchReply {

@@ -110,6 +110,7 @@ class CurlFetcher : public Fetcher {
       set(CURLOPT_RANGE, range.c_str());
       if (!request.if_etag.empty()) headers = curl_slist_append(headers, ("If-Range: " + request.if_etag).c_str());
     }
+    if (!request.accept.empty()) headers = curl_slist_append(headers, ("Accept: " + request.accept).c_str());
     set(CURLOPT_HTTPHEADER, headers);
     const CURLcode code = curl_easy_perform(curl_);
     curl_slist_free_all(headers);

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,8 +33,8 @@ auto again(Call call) {
 
 class Descriptor {
  public:
-  Descriptor(const std::string& path, int flags, mode_t mode = 0644)
-      : number(again([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); })) {
+  Descriptor(const FileCalls& calls, const std::string& path, int flags, mode_t mode = 0644)
+      : number(again([&] { return calls.open(path.c_str(), flags | O_CLOEXEC, mode); })) {
     if (number < 0) fail("cannot be opened", path);
   }
   Descriptor(const Descriptor&) = delete;
@@ -43,6 +44,15 @@ class Descriptor {
 };
 
 }  // namespace
+
+const FileCalls& system_calls() {
+  static const FileCalls calls = {
+      [](const char* path, int flags, unsigned mode) { return ::open(path, flags, mode); },
+      [](int file, void* to, size_t bytes, long offset) -> long { return ::pread(file, to, bytes, offset); },
+      [](int file, const void* from, size_t bytes, long offset) -> long { return ::pwrite(file, from, bytes, offset); }, ::fdatasync,
+      ::fsync};
+  return calls;
+}
 
 std::optional<uint64_t> SystemFiles::size(const std::string& path) {
   struct stat about;
@@ -55,11 +65,12 @@ std::optional<uint64_t> SystemFiles::size(const std::string& path) {
 }
 
 std::string SystemFiles::read(const std::string& path, uint64_t offset, uint64_t bytes) {
-  const Descriptor file(path, O_RDONLY);
+  const Descriptor file(calls_, path, O_RDONLY);
   std::string out(bytes, '\0');
   size_t done = 0;
   while (done < out.size()) {
-    const ssize_t n = again([&] { return ::pread(file.number, out.data() + done, out.size() - done, static_cast<off_t>(offset + done)); });
+    const long n =
+        again([&] { return calls_.pread(file.number, out.data() + done, out.size() - done, static_cast<off_t>(offset + done)); });
     if (n < 0) fail("cannot be read", path);
     if (n == 0) break;
     done += static_cast<size_t>(n);
@@ -68,13 +79,13 @@ std::string SystemFiles::read(const std::string& path, uint64_t offset, uint64_t
   return out;
 }
 
-void SystemFiles::make_private(const std::string& path) { Descriptor(path, O_WRONLY | O_CREAT | O_EXCL, 0600); }
-void SystemFiles::create(const std::string& path) { Descriptor(path, O_WRONLY | O_CREAT | O_TRUNC); }
+void SystemFiles::make_private(const std::string& path) { Descriptor(calls_, path, O_WRONLY | O_CREAT | O_EXCL, 0600); }
+void SystemFiles::create(const std::string& path) { Descriptor(calls_, path, O_WRONLY | O_CREAT | O_TRUNC); }
 
 void SystemFiles::write(const std::string& path, uint64_t offset, std::string_view bytes) {
-  const Descriptor file(path, O_WRONLY);
+  const Descriptor file(calls_, path, O_WRONLY);
   while (!bytes.empty()) {
-    const ssize_t n = again([&] { return ::pwrite(file.number, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+    const long n = again([&] { return calls_.pwrite(file.number, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
     if (n < 0) fail("cannot be written", path);
     bytes.remove_prefix(static_cast<size_t>(n));
     offset += static_cast<uint64_t>(n);
@@ -82,17 +93,17 @@ void SystemFiles::write(const std::string& path, uint64_t offset, std::string_vi
 }
 
 void SystemFiles::sync(const std::string& path) {
-  const Descriptor file(path, O_RDONLY);
-  if (again([&] { return ::fdatasync(file.number); }) != 0) fail("cannot be synced", path);
+  const Descriptor file(calls_, path, O_RDONLY);
+  if (again([&] { return calls_.fdatasync(file.number); }) != 0) fail("cannot be synced", path);
 }
 
 void SystemFiles::sync_dir(const std::string& path) {
-  const Descriptor folder(path, O_RDONLY | O_DIRECTORY);
-  if (again([&] { return ::fsync(folder.number); }) != 0) fail("cannot be synced", path);
+  const Descriptor folder(calls_, path, O_RDONLY | O_DIRECTORY);
+  if (again([&] { return calls_.fsync(folder.number); }) != 0) fail("cannot be synced", path);
 }
 
 void SystemFiles::drop_cache(const std::string& path) {
-  const Descriptor file(path, O_RDONLY);
+  const Descriptor file(calls_, path, O_RDONLY);
   ::posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED);
 }
 
@@ -126,6 +137,15 @@ std::vector<std::string> SystemFiles::list(const std::string& path) {
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+std::shared_ptr<void> Files::lock(const std::string&, bool) { return std::make_shared<int>(0); }
+
+std::shared_ptr<void> SystemFiles::lock(const std::string& path, bool wait) {
+  auto file = std::make_shared<Descriptor>(calls_, path, O_RDWR | O_CREAT);
+  if (again([&] { return ::flock(file->number, LOCK_EX | (wait ? 0 : LOCK_NB)); }) == 0) return file;
+  if (errno == EWOULDBLOCK) return nullptr;
+  fail("cannot be locked", path);
 }
 
 std::string folder_of(const std::string& path) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,11 +32,25 @@ class Files {
   virtual void remove(const std::string& path) = 0;                    // a file; none there is no failure
   virtual void make_dir(const std::string& path) = 0;                  // with those above it, durably; there already is no failure
   virtual std::vector<std::string> list(const std::string& path) = 0;  // names of plain files, sorted; none when there is no folder
+  // Keeps other processes out until the result is gone; the file is made where there is none. Null when somebody else has it and `wait` is
+  // false. A simulator, which has one process, need not do anything.
+  virtual std::shared_ptr<void> lock(const std::string& path, bool wait);
 };
+
+// The system calls that may be interrupted, or do less than they were asked to: tests put worse ones in their place.
+struct FileCalls {
+  int (*open)(const char* path, int flags, unsigned mode);
+  long (*pread)(int file, void* to, size_t bytes, long offset);
+  long (*pwrite)(int file, const void* from, size_t bytes, long offset);
+  int (*fdatasync)(int file);
+  int (*fsync)(int file);
+};
+const FileCalls& system_calls();
 
 // The machine's own.
 class SystemFiles : public Files {
  public:
+  explicit SystemFiles(const FileCalls& calls = system_calls()) : calls_(calls) {}
   std::optional<uint64_t> size(const std::string& path) override;
   std::string read(const std::string& path, uint64_t offset, uint64_t bytes) override;
   void make_private(const std::string& path) override;
@@ -48,6 +63,10 @@ class SystemFiles : public Files {
   void remove(const std::string& path) override;
   void make_dir(const std::string& path) override;
   std::vector<std::string> list(const std::string& path) override;
+  std::shared_ptr<void> lock(const std::string& path, bool wait) override;
+
+ private:
+  const FileCalls& calls_;
 };
 
 std::string folder_of(const std::string& path);

@@ -6,64 +6,14 @@
 
 #include "mote/fleet/base/digest.h"
 #include "mote/fleet/base/error.h"
-#include "mote/fleet/base/json.h"
+#include "mote/fleet/base/json_object.h"
+#include "mote/fleet/base/json_writer.h"
 #include "mote/fleet/base/text.h"
 
 namespace mote::fleet::package {
 namespace {
 
-constexpr size_t kMaxItems = 4096, kMaxFiles = 256, kMaxText = 256;
-
-// Reads an object's members by name; each must be read, and be there.
-class Object {
- public:
-  explicit Object(const Json& value) : value_(value) {}
-  Json at(const char* name) {
-    names_.insert(name);
-    return value_.at(name);
-  }
-  std::string text(const char* name) {
-    return within(name, [&] {
-      std::string out = at(name).string();
-      if (out.size() > kMaxText) throw Error("longer than 256 bytes");
-      return out;
-    });
-  }
-  uint64_t number(const char* name) {
-    return within(name, [&] {
-      const int64_t out = at(name).integer();
-      if (out < 0) throw Error("below 0");
-      return static_cast<uint64_t>(out);
-    });
-  }
-  bool flag(const char* name) {
-    return within(name, [&] { return at(name).boolean(); });
-  }
-  std::string sha256(const char* name, bool may_be_empty = false) {
-    const std::optional<std::string> raw = from_hex(text(name));
-    if (!raw || (raw->size() != kSha256Bytes && !(may_be_empty && raw->empty()))) throw Error(std::string(name) + " is no SHA-256");
-    return *raw;
-  }
-  std::vector<std::string> texts(const char* name) {
-    return within(name, [&] {
-      std::vector<std::string> out;
-      for (Json::Cursor c(at(name)); c.next();) {
-        out.push_back(c.value().string());
-        if (out.size() > kMaxItems || out.back().size() > kMaxText) throw Error("too many or too long");
-      }
-      return out;
-    });
-  }
-  void finish() const {
-    for (Json::Cursor c(value_); c.next();) {
-      if (names_.count(c.key()) == 0) throw Error("'" + c.key() + "' is not known");
-    }
-  }
-
- private:
-  const Json value_;
-  std::set<std::string> names_;
-};
+constexpr size_t kMaxFiles = 256;
 
 std::array<uint64_t, 3> parse_version(std::string_view text) {
   std::array<uint64_t, 3> out{};
@@ -90,7 +40,7 @@ void check_name(const std::string& name, const char* what) {
 }
 
 HealthGate parse_health(const Json& value) {
-  Object o(value);
+  JsonObject o(value);
   HealthGate h;
   h.p99_us = o.number("p99_us");
   h.ram_bytes = o.number("ram_bytes");
@@ -103,7 +53,7 @@ HealthGate parse_health(const Json& value) {
 }
 
 Variant parse_variant(const Json& value) {
-  Object o(value);
+  JsonObject o(value);
   Variant v;
   v.file = o.text("file");
   v.needs.ops = o.texts("ops");
@@ -116,7 +66,7 @@ Variant parse_variant(const Json& value) {
 }
 
 File parse_file(const Json& value) {
-  Object o(value);
+  JsonObject o(value);
   File f;
   f.name = o.text("name");
   f.offset = o.number("offset");
@@ -162,56 +112,13 @@ void check(const Manifest& m) {
   check_files(m);
 }
 
-// Writes canonical JSON: members must be given in the order of their names.
-class Out {
- public:
-  Out& open(char c) {
-    separate();
-    text += c;
-    first_ = true;
-    return *this;
-  }
-  Out& close(char c) {
-    text += c;
-    first_ = false;
-    return *this;
-  }
-  Out& name(std::string_view n) {
-    separate();
-    text += canonical_string(n) + ":";
-    first_ = true;
-    return *this;
-  }
-  Out& value(std::string_view s) { return raw(canonical_string(s)); }
-  Out& value(uint64_t n) { return raw(std::to_string(n)); }
-  Out& value(bool b) { return raw(b ? "true" : "false"); }
-  Out& value(const std::vector<std::string>& list) {
-    open('[');
-    for (const std::string& s : list) value(std::string_view(s));
-    return close(']');
-  }
-  std::string text;
-
- private:
-  void separate() {
-    if (!first_) text += ',';
-    first_ = false;
-  }
-  Out& raw(const std::string& s) {
-    separate();
-    text += s;
-    return *this;
-  }
-  bool first_ = true;
-};
-
 }  // namespace
 
 Manifest parse_manifest(std::string_view text) {
   if (text.size() > kMaxManifestBytes) throw Error("a manifest of more than 4 MiB");
   const Json whole = Json::parse_canonical(text);
   if (whole.canonical() != text) throw Error("the manifest is not canonical JSON");
-  Object o(whole);
+  JsonObject o(whole);
   Manifest m;
   if (o.number("format") != 1) throw Error("format " + std::to_string(o.number("format")) + " is not known; this program reads 1");
   m.id = o.text("id");
@@ -239,27 +146,27 @@ Manifest parse_manifest(std::string_view text) {
 
 std::string manifest_text(const Manifest& m) {
   check(m);
-  Out o;
+  JsonWriter o;
   o.open('{').name("chunks").open('[');
-  for (const std::string& c : m.chunks) o.value(std::string_view(to_hex(c)));
-  o.close(']').name("data_class").value(std::string_view(m.data_class)).name("files").open('[');
+  for (const std::string& c : m.chunks) o.value(to_hex(c));
+  o.close(']').name("data_class").value(m.data_class).name("files").open('[');
   for (const File& f : m.files) {
-    o.open('{').name("bytes").value(f.bytes).name("name").value(std::string_view(f.name)).name("offset").value(f.offset);
-    o.name("sha256").value(std::string_view(to_hex(f.sha256))).close('}');
+    o.open('{').name("bytes").value(f.bytes).name("name").value(f.name).name("offset").value(f.offset);
+    o.name("sha256").value(to_hex(f.sha256)).close('}');
   }
   const HealthGate& h = m.health;
   o.close(']').name("format").value(uint64_t{1}).name("health").open('{').name("confirmation").value(h.confirmation);
   o.name("crashes").value(h.crashes).name("golden").value(h.golden).name("p99_us").value(h.p99_us);
   o.name("ram_bytes").value(h.ram_bytes).name("soak_seconds").value(h.soak_seconds).close('}');
-  o.name("id").value(std::string_view(m.id)).name("licence").value(std::string_view(m.licence));
-  o.name("payload_bytes").value(m.payload_bytes).name("runtime_below").value(std::string_view(m.runtime_below));
-  o.name("runtime_min").value(std::string_view(m.runtime_min)).name("sbom_sha256").value(std::string_view(to_hex(m.sbom_sha256)));
+  o.name("id").value(m.id).name("licence").value(m.licence);
+  o.name("payload_bytes").value(m.payload_bytes).name("runtime_below").value(m.runtime_below);
+  o.name("runtime_min").value(m.runtime_min).name("sbom_sha256").value(to_hex(m.sbom_sha256));
   o.name("security_counter").value(m.security_counter).name("variants").open('[');
   for (const Variant& v : m.variants) {
-    o.open('{').name("backends").value(v.needs.backends).name("dtypes").value(v.needs.dtypes).name("file").value(std::string_view(v.file));
+    o.open('{').name("backends").value(v.needs.backends).name("dtypes").value(v.needs.dtypes).name("file").value(v.file);
     o.name("isa").value(v.needs.isa).name("ops").value(v.needs.ops).name("ram_bytes").value(v.needs.ram_bytes).close('}');
   }
-  o.close(']').name("version").value(std::string_view(m.version)).close('}');
+  o.close(']').name("version").value(m.version).close('}');
   return o.text;
 }
 

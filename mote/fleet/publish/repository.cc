@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "mote/fleet/base/digest.h"
 #include "mote/fleet/base/error.h"
@@ -56,6 +57,15 @@ Value unsigned_document(const char* type, int64_t version, const std::string& ex
 // How snapshot and timestamp list a file.
 Value meta_file(const std::string& text) {
   return {{"version", parse(text)["signed"]["version"]}, {"length", text.size()}, {"hashes", {{"sha256", to_hex(digest(text))}}}};
+}
+
+// Drops keys that no role names any more.
+void drop_unused(Value& keys, const Value& roles) {
+  std::set<std::string> used;
+  for (const Value& role : roles) {
+    for (const Value& id : role["keyids"]) used.insert(id.get<std::string>());
+  }
+  for (auto it = keys.begin(); it != keys.end();) it = used.count(it.key()) > 0 ? std::next(it) : keys.erase(it);
 }
 
 void check_target_path(const std::string& path) {
@@ -116,6 +126,30 @@ void Repository::init(const std::map<std::string, std::vector<PrivateKey>>& keys
   replace_file(files_, draft_path(tuf::kRoot), root.dump(1));
 }
 
+// The next version of a role as a draft, without signatures.
+void Repository::draft_anew(const std::string& role, const std::string& text) {
+  Value document = parse(text);
+  const int64_t days = role == tuf::kRoot ? lifetimes_.root_days : role == kRollout ? lifetimes_.rollout_days : lifetimes_.targets_days;
+  document["signatures"] = Value::array();
+  document["signed"]["version"] = newest(role) + 1;
+  document["signed"]["expires"] = expiry(days);
+  replace_file(files_, draft_path(role), document.dump(1));
+}
+
+void Repository::rotate(const std::string& role, const std::vector<PrivateKey>& keys) {
+  if (keys.empty()) throw Error("no key for " + role);
+  const bool rollout = role == kRollout;
+  const std::string holder = rollout ? tuf::kTargets : tuf::kRoot;
+  Value document = parse(load(holder));
+  Value& body = rollout ? document["signed"]["delegations"] : document["signed"];
+  if (!rollout && !body["roles"].contains(role)) throw Error("there is no role '" + role + "'");
+  (rollout ? body["roles"][0] : body["roles"][role]).update(role_keys(keys));
+  list_keys(body["keys"], keys);
+  drop_unused(body["keys"], body["roles"]);
+  draft_anew(holder, document.dump());
+  if (rollout || role == tuf::kTargets) draft_anew(role, load(role));
+}
+
 // Lists bytes in the draft of a role, which loses its signatures.
 void Repository::put_target(const std::string& role, const std::string& path, std::string_view bytes) {
   Value document = parse(load(role));
@@ -124,14 +158,11 @@ void Repository::put_target(const std::string& role, const std::string& path, st
   const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
   files_.make_dir(dir_ + "/targets/" + folder);
   replace_file(files_, dir_ + "/targets/" + folder + hash + "." + path.substr(folder.size()), bytes);
-  document["signatures"] = Value::array();
   Value& listed = document["signed"]["targets"][path];
   listed = {{"length", bytes.size()}, {"hashes", {{"sha256", hash}}}};
   // Who knows the header's digest can check a package as it comes.
   if (package::is_package(bytes)) listed["custom"]["mpkg_header_sha256"] = to_hex(package::parse_header(bytes).sha256);
-  document["signed"]["version"] = newest(role) + 1;
-  document["signed"]["expires"] = expiry(role == kRollout ? lifetimes_.rollout_days : lifetimes_.targets_days);
-  replace_file(files_, draft_path(role), document.dump(1));
+  draft_anew(role, document.dump());
 }
 
 void Repository::add(const std::string& file, const std::string& target_path) {
@@ -172,8 +203,10 @@ std::vector<std::string> Repository::sign(const PrivateKey& key) {
   const Value root = parse(load(tuf::kRoot)), targets = parse(load(tuf::kTargets));
   const auto may_sign = [&](const char* role) {
     const Value& holder = role == std::string(kRollout) ? targets["signed"]["delegations"]["roles"][0] : root["signed"]["roles"][role];
-    const Value& ids = holder["keyids"];
-    return std::find(ids.begin(), ids.end(), key_id(key)) != ids.end();
+    const auto holds = [&](const Value& ids) { return std::find(ids.begin(), ids.end(), key_id(key)) != ids.end(); };
+    if (holds(holder["keyids"])) return true;
+    // The keys that root has now vouch for the next ones.
+    return role == std::string(tuf::kRoot) && newest(role) > 0 && holds(parse(load_public(role))["signed"]["roles"][role]["keyids"]);
   };
   std::vector<std::string> out;
   for (const char* role : {tuf::kRoot, tuf::kTargets, kRollout}) {

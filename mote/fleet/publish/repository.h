@@ -37,6 +37,9 @@ class Repository {
   // Drafts of root, targets and rollout for these keys: role -> private keys (only the public halves are written); all of a role's keys
   // must sign. Roles: root, targets, snapshot, timestamp, rollout. Throws Error when there is a repository already.
   void init(const std::map<std::string, std::vector<PrivateKey>>& keys);
+  // Gives a role these keys, all of which must sign from now on, in drafts of root (for rollout: of targets) and of what the role itself
+  // has signed. Root's next version needs the signatures of its old keys and of its new ones.
+  void rotate(const std::string& role, const std::vector<PrivateKey>& keys);
   // Copies a file in and lists it in the draft of targets.
   void add(const std::string& file, const std::string& target_path);
   void set_ring(const Ring& ring);
@@ -55,6 +58,7 @@ class Repository {
   void require_signed(const std::string& role, const std::string& text);
   void put_target(const std::string& role, const std::string& target_path, std::string_view bytes);
   std::string expiry(int64_t days);
+  void draft_anew(const std::string& role, const std::string& text);
 
   Files& files_;
   Clock& clock_;

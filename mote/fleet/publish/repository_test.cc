@@ -3,38 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "mote/fleet/base/error.h"
-#include "mote/fleet/store/testing/sim_files.h"
+#include "mote/fleet/testing/world.h"
 #include "mote/fleet/tuf/client.h"
 
 namespace mote::fleet::publish {
 namespace {
-
-class FixedClock : public Clock {
- public:
-  int64_t now() override { return time; }
-  int64_t monotonic_ms() override { return 0; }
-  void sleep_ms(int64_t) override {}
-  int64_t time = 1'800'000'000;
-};
-
-// Serves a folder of the simulator.
-class FolderFetcher : public Fetcher {
- public:
-  FolderFetcher(Files& files, std::string dir) : files_(files), dir_(std::move(dir)) {}
-  FetchReply get(const FetchRequest& request, const Sink& sink) override {
-    const std::string path = dir_ + request.url;
-    const auto size = files_.size(path);
-    if (!size) throw HttpError(path + ": 404", 404);
-    if (*size > request.max_bytes) throw Error(path + ": too long");
-    if (sink.begin) sink.begin({});
-    sink.data(files_.read(path, 0, *size));
-    return {};
-  }
-
- private:
-  Files& files_;
-  const std::string dir_;
-};
 
 class RepositoryTest : public testing::Test {
  protected:
@@ -61,7 +34,7 @@ class RepositoryTest : public testing::Test {
   void start_device() { tuf::Client::init(files, "device", *read_file(files, "repo/metadata/1.root.json", 1 << 20)); }
 
   store::SimFiles files;
-  FixedClock clock;
+  SetClock clock;
   FolderFetcher fetcher{files, "repo"};
   Repository repo{files, clock, "repo"};
   std::map<std::string, std::vector<PrivateKey>> keys;
@@ -156,6 +129,38 @@ TEST_F(RepositoryTest, TimeNeverGoesBack) {
   replace_file(files, "repo/metadata/timestamp.json", first_timestamp);
   clock.time = published;  // is not told that it is still the first day
   EXPECT_THROW(client().refresh(), Error);
+}
+
+TEST_F(RepositoryTest, EveryRoleCanBeGivenOtherKeys) {
+  repo.add("kws.mpkg", "kws/1.0.0.mpkg");
+  repo.set_ring({"stable", "kws/1.0.0.mpkg", 10, false});
+  sign_all();
+  publish();
+  start_device();
+  client().refresh();
+  for (const char* role : {"root", "targets", "snapshot", "timestamp", "rollout"}) {
+    const std::vector<PrivateKey> old = keys[role];
+    const std::vector<PrivateKey> next = {PrivateKey::generate("ed25519"), PrivateKey::generate("ecdsa-sha2-nistp256")};
+    const std::vector<PrivateKey> used =
+        role == std::string("snapshot") || role == std::string("timestamp") ? std::vector<PrivateKey>{next[0]} : next;
+    repo.rotate(role, used);
+    if (role == std::string("root")) {
+      for (const PrivateKey& key : used) repo.sign(key);
+      EXPECT_THROW(publish(), Error);  // the old keys have not vouched for the new ones
+    }
+    keys[role] = used;
+    sign_all();
+    if (role == std::string("root")) {
+      for (const PrivateKey& key : old) repo.sign(key);
+    }
+    publish();
+    tuf::Client c = client();
+    ASSERT_NO_THROW(c.refresh()) << role;
+    EXPECT_TRUE(c.find("kws/1.0.0.mpkg") && c.find("rollout/stable.json")) << role;
+    if (role != std::string("root")) {
+      EXPECT_THROW(repo.sign(old[0]), Error) << role;
+    }
+  }
 }
 
 }  // namespace

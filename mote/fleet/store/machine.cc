@@ -55,6 +55,10 @@ Record spoil(const Record& r, const std::string& reason) {
   return under_way ? end(r, State::kIdle, reason, false) : r;
 }
 
+Record withdraw(const Record& r, const std::string& reason) {
+  return at_rest(r.state) || r.state == State::kTrial ? r : end(r, State::kIdle, reason, false);
+}
+
 Record rollback(Record r, const std::string& reason) {
   if (r.state == State::kTrial) return end(r, State::kReverted, reason, true);
   const bool allowed = at_rest(r.state) && !r.previous.digest.empty() && r.previous.security_counter >= r.security_floor;
@@ -95,6 +99,7 @@ Record step(const Record& r, const Event& event) {
     case EventKind::kConfirm: return confirm(r);
     case EventKind::kFail: return r.state == State::kTrial ? end(r, State::kReverted, event.reason, true) : r;
     case EventKind::kSpoil: return spoil(r, event.reason);
+    case EventKind::kWithdraw: return withdraw(r, event.reason);
     case EventKind::kRollback: return rollback(r, event.reason);
   }
   return r;

@@ -22,6 +22,7 @@ enum class EventKind : uint8_t {
   kConfirm,    // the trial went well
   kFail,       // the trial went wrong: `reason`
   kSpoil,      // the candidate's object is no longer what was verified: `reason`
+  kWithdraw,   // the offer is gone or another: `reason`
   kRollback,   // a person wants the previous model back: `reason`
 };
 

@@ -109,6 +109,7 @@ std::string flow_name(const testing::TestParamInfo<Goal>& flow) {
   return names[static_cast<int>(flow.param)];
 }
 
+// FailTrial and Rollback are the case of MCUboot #1966: a write torn during a revert.
 INSTANTIATE_TEST_SUITE_P(Flows, PowerCutTest, testing::Values(Goal::kInstall, Goal::kFailTrial, Goal::kFailProbe, Goal::kRollback),
                          flow_name);
 

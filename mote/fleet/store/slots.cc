@@ -9,7 +9,9 @@ namespace mote::fleet::store {
 Slots::Slots(Files& files, std::string dir) : files_(files), dir_(std::move(dir)) { load(); }
 
 void Slots::load() {
+  const Record before = record_;
   bool found = false;
+  unreadable_ = false;
   for (int slot = 0; slot < 2; ++slot) {
     std::optional<Record> read;
     try {
@@ -21,6 +23,16 @@ void Slots::load() {
     record_ = *read;
     newest_ = slot;
     found = true;
+  }
+  if (!(record_ == before)) affirmed_ = false;
+}
+
+void Slots::make_files() {
+  for (int slot = 0; slot < 2; ++slot) {
+    if (files_.size(path(slot))) continue;
+    files_.make_dir(dir_);
+    files_.create(path(slot));
+    files_.sync_dir(dir_);
   }
 }
 
@@ -41,18 +53,18 @@ void Slots::affirm() {
 }
 
 bool Slots::tell(const Event& event) {
+  if (step(record_, event) == record_) return false;
+  make_files();
+  const std::shared_ptr<void> alone = files_.lock(dir_ + "/lock", true);
+  load();
   Record next = step(record_, event);
   if (next == record_) return false;
   ++next.generation;
   require_readable();
-  for (int slot = 0; slot < 2; ++slot) {
-    if (files_.size(path(slot))) continue;
-    files_.make_dir(dir_);
-    files_.create(path(slot));
-    files_.sync_dir(dir_);
-  }
   affirm();
+  affirmed_ = false;  // should the write fail, the newest slot is made sure of before the next one
   write(1 - newest_, next);
+  affirmed_ = true;
   newest_ = 1 - newest_;
   record_ = next;
   return true;

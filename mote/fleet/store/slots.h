@@ -18,8 +18,9 @@ class Slots {
   // The record as last read or committed.
   const Record& record() const { return record_; }
 
-  // Commits step(record(), event) when that changes anything; says whether it did. When it throws, the medium may hold either record: the
-  // next commit writes the same slot again, so that the other one stays whole.
+  // Commits step(record, event) when that changes anything; says whether it did. Other processes may have committed since: the record is
+  // read again, and nobody else commits meanwhile. When it throws, the medium may hold either record: the next commit makes sure of the
+  // newest slot before it touches the other one.
   bool tell(const Event& event);
 
   // Afterwards the medium holds record(), whatever became of an earlier sync: what only older records needed may go.
@@ -28,6 +29,7 @@ class Slots {
  private:
   std::string path(int slot) const { return dir_ + "/slot." + std::to_string(slot); }
   void load();
+  void make_files();
   void write(int slot, const Record& record);
   void require_readable() const;
 

@@ -57,6 +57,7 @@ void Updater::provision(const Model& model) {
 }
 
 bool Updater::offer(const Model& model) { return tell({EventKind::kRefresh, model}); }
+void Updater::withdraw(const std::string& reason) { tell({EventKind::kWithdraw, {}, reason}); }
 void Updater::fail(const std::string& reason) { tell({EventKind::kFail, {}, reason}); }
 void Updater::rollback(const std::string& reason) { tell({EventKind::kRollback, {}, reason}); }
 
@@ -79,9 +80,10 @@ void Updater::collect() {
   objects_.remove(leftovers);
 }
 
-State Updater::advance() {
+State Updater::advance(State until) {
   while (true) {
     const Record& r = record();
+    if (r.state >= until && r.state <= State::kStaged) return r.state;
     switch (r.state) {
       case State::kRefreshed: {
         const std::optional<std::string> why = device_.refusal(r.candidate);

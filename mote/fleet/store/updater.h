@@ -47,8 +47,9 @@ class Updater {
 
   void provision(const Model& model);  // its bytes are in incoming()
   bool offer(const Model& model);      // false when it is not taken: same, quarantined, too old, or an update is under way
-  // Goes as far as it can. Returns the state it rests or waits in.
-  State advance();
+  // Goes as far as it can, or until it has reached `until` (kAdmitted to kTrial). Returns the state it rests or waits in.
+  State advance(State until = State::kReverted);
+  void withdraw(const std::string& reason);  // the candidate is no longer offered; a trial goes on
   void fail(const std::string& reason);      // the trial went wrong
   void rollback(const std::string& reason);  // to the previous model
 

@@ -198,7 +198,7 @@ TEST(Machine, AnEventToldTwiceIsToldOnce) {
   }
   EXPECT_EQ(r.known_good, make_model(1));
   // Nothing but a trial ends known-good.
-  for (int kind = 0; kind <= static_cast<int>(EventKind::kSpoil); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(EventKind::kWithdraw); ++kind) {
     const Record after = step(r, {static_cast<EventKind>(kind), make_model(1), "why", 3});
     EXPECT_EQ(after.known_good, make_model(1)) << kind;
   }

@@ -1,0 +1,264 @@
+#include "mote/fleet/agent/agent.h"
+
+#include <algorithm>
+
+#include "mote/fleet/agent/history.h"
+#include "mote/fleet/agent/trial.h"
+#include "mote/fleet/base/digest.h"
+#include "mote/fleet/base/json_object.h"
+#include "mote/fleet/base/text.h"
+#include "mote/fleet/package/download.h"
+
+namespace mote::fleet::agent {
+namespace {
+
+constexpr const char* kPolicyTarget = "policy.json";
+constexpr uint64_t kSmallTarget = 1 << 20;
+
+std::shared_ptr<void> take_lock(Files& files, const std::string& dir) {
+  files.make_dir(dir);
+  std::shared_ptr<void> lock = files.lock(dir + "/agent.lock", false);
+  if (!lock) throw Error(dir + ": another agent is at work here");
+  return lock;
+}
+
+bool under_way(store::State s) { return s >= store::State::kRefreshed && s <= store::State::kStaged; }
+
+std::string joined(const std::vector<std::string>& reasons) {
+  std::string out;
+  for (const std::string& r : reasons) out += (out.empty() ? "" : "; ") + r;
+  return out;
+}
+
+}  // namespace
+
+// What the store asks of this device while a model is updated. Without an offer nothing is fetched or activated.
+class ModelDevice : public store::Device {
+ public:
+  ModelDevice(Agent& agent, std::string id, std::optional<Offer> offer) : agent_(agent), id_(std::move(id)), offer_(std::move(offer)) {}
+
+  std::optional<std::string> refusal(const store::Model&) override { return std::nullopt; }  // asked before it was offered
+
+  void fetch(const store::Model& candidate, const std::string& path) override {
+    if (!offer_) throw Error("nothing is fetched without fresh metadata");
+    if (const auto why = refuses_now(Step::kFetch)) throw Error(*why);
+    package::DownloadRequest request;
+    request.url = offer_->url;
+    request.header_sha256 = offer_->header_sha256;
+    request.bytes = candidate.bytes;
+    request.max_bytes_per_second = agent_.policies_.max_bytes_per_second();
+    package::download(agent_.parts_.fetcher, agent_.parts_.files, agent_.parts_.clock, request, path);
+  }
+
+  std::optional<std::string> probe_failure(const std::string& path) override {
+    const package::Header header = package::read_header(agent_.parts_.files, path);
+    const Fit fit = agent_.choose(header.manifest);
+    if (!fit.variant) return joined(fit.reasons);
+    const ProbeReport report = agent_.parts_.prober.probe(path, *fit.variant, header.bytes + header.manifest.payload_bytes);
+    if (!report.failure.empty()) return report.failure;
+    return std::nullopt;
+  }
+
+  bool may_activate() override { return offer_ && !refuses_now(Step::kActivate); }
+
+  store::Health health(std::string* why) override {
+    return judge_trial(agent_.parts_.files, model_dir(agent_.dir_, id_), agent_.standing(id_).record, why);
+  }
+
+ private:
+  std::optional<std::string> refuses_now(Step step) {
+    return agent_.policies_.refuses_now(step, agent_.parts_.clock.now(), agent_.parts_.system.conditions());
+  }
+
+  Agent& agent_;
+  const std::string id_;
+  const std::optional<Offer> offer_;
+};
+
+Agent::Agent(Parts parts, std::string dir)
+    : parts_(parts),
+      dir_(std::move(dir)),
+      alone_(take_lock(parts_.files, dir_)),
+      config_(read_config(parts_.files, dir_)),
+      client_(parts_.files, parts_.fetcher, parts_.clock, trust_dir(dir_), config_.metadata_url) {
+  policies_.add("local policy", config_.policy);
+}
+
+std::string Agent::fetch_target(const tuf::Target& target, uint64_t most) {
+  if (*target.info.length > most) throw Error(target.path + ": longer than " + std::to_string(most) + " bytes");
+  const std::string bytes = fetch_bytes(parts_.fetcher, client_.target_url(target, config_.targets_url), *target.info.length);
+  within(target.path, [&] { tuf::require_match(target.info, bytes); });
+  return bytes;
+}
+
+void Agent::refresh() {
+  fresh_ = false;
+  client_.refresh();
+  Policies policies;
+  policies.add("local policy", config_.policy);
+  if (const auto target = client_.find(kPolicyTarget)) {
+    const std::string text = fetch_target(*target, kSmallTarget);
+    policies.add("signed policy", within(kPolicyTarget, [&] { return parse_policy(text); }));
+  }
+  policies_ = std::move(policies);
+  fresh_ = true;
+}
+
+package::Header Agent::fetch_header(const std::string& url, const std::string& sha256) {
+  struct Enough {};
+  std::string start;
+  FetchRequest request;
+  request.url = url;
+  request.max_bytes = UINT64_MAX;  // it is cut off as soon as the header is there
+  try {
+    parts_.fetcher.get(request, {nullptr, [&](std::string_view bytes) {
+                                   start += bytes;
+                                   if (start.size() >= 16 && start.size() >= package::header_bytes(start)) throw Enough();
+                                 }});
+  } catch (const Enough&) {}
+  package::Header header = within(url, [&] { return package::parse_header(start); });
+  if (header.sha256 != sha256) throw Error(url + ": its header is not what was signed");
+  return header;
+}
+
+Offer Agent::load_offer(const Rollout& rollout, const tuf::Target& target) {
+  Offer offer;
+  offer.rollout = rollout;
+  offer.url = client_.target_url(target, config_.targets_url);
+  offer.header_sha256 = within(target.path + " is no package", [&] {
+    if (target.info.custom.empty()) throw Error("it has no mpkg_header_sha256");
+    const std::optional<std::string> raw = from_hex(Json::parse(target.info.custom).at("mpkg_header_sha256").string());
+    if (!raw || raw->size() != kSha256Bytes) throw Error("mpkg_header_sha256 is no SHA-256");
+    return *raw;
+  });
+  const package::Header header = fetch_header(offer.url, offer.header_sha256);
+  offer.manifest = header.manifest;
+  if (header.bytes + header.manifest.payload_bytes != target.info.length)
+    throw Error(target.path + ": its header tells another length than was signed");
+  offer.model = {rollout.sha256, *target.info.length, header.manifest.security_counter, header.manifest.version};
+  return offer;
+}
+
+std::optional<Offer> Agent::find_offer(const std::string& id, const store::Record& record, std::string* note) {
+  const std::string& channel = config_.models.at(id);
+  if (const auto why = policies_.refuses_channel(channel)) return *note = *why, std::nullopt;
+  const std::string path = "rollout/" + channel + ".json";
+  const auto ring = client_.find(path);
+  if (!ring) return *note = "channel '" + channel + "' offers nothing", std::nullopt;
+  const std::string text = fetch_target(*ring, kSmallTarget);
+  const Rollout rollout = within(path, [&] { return parse_rollout(text); });
+  if (rollout.channel != channel) throw Error(path + " is about channel '" + rollout.channel + "'");
+  // The online role selects among what the offline keys have signed: the digest must be theirs.
+  const auto target = rollout.package.compare(0, 8, "rollout/") == 0 ? std::nullopt : client_.find(rollout.package);
+  if (!target) throw Error(path + ": its package '" + rollout.package + "' is not signed by targets");
+  const auto& hashes = target->info.hashes;
+  if (std::find(hashes.begin(), hashes.end(), std::make_pair(std::string("sha256"), rollout.sha256)) == hashes.end())
+    throw Error(path + ": the package that it means is not the one that is signed");
+  if (rollout.sha256 == record.known_good.digest) return *note = "up to date", std::nullopt;
+  if (record.quarantines(rollout.sha256)) return *note = "what is offered is quarantined", std::nullopt;
+  if (rollout.halted) return *note = "the rollout is halted", std::nullopt;
+  if (const auto why = policies_.refuses_percent(rollout.percent)) return *note = *why, std::nullopt;
+  if (!in_ring(config_.device, rollout)) return *note = "not yet this device's turn", std::nullopt;
+  Offer offer = load_offer(rollout, *target);
+  if (offer.manifest.id != id) throw Error(rollout.package + " is a package of '" + offer.manifest.id + "', not of '" + id + "'");
+  return offer;
+}
+
+Capabilities Agent::capabilities() { return capabilities_here(config_.backends, config_.custom_ops, parts_.system.available_ram_bytes()); }
+
+Fit Agent::choose(const package::Manifest& manifest) {
+  return choose_variant(manifest, capabilities(), [&](const package::Variant& v) { return policies_.refuses_backends(v.needs.backends); });
+}
+
+std::vector<std::string> Agent::explain(const package::Manifest& manifest, uint64_t package_bytes, uint64_t held_bytes) {
+  std::vector<std::string> reasons = choose(manifest).reasons;
+  if (const auto why = policies_.refuses_now(Step::kFetch, parts_.clock.now(), parts_.system.conditions())) reasons.push_back(*why);
+  const uint64_t budget = policies_.storage_bytes(), room = parts_.system.free_bytes(dir_);
+  if (budget > 0 && held_bytes + package_bytes > budget)
+    reasons.push_back("needs " + std::to_string(held_bytes + package_bytes) + " bytes of storage with what it replaces; " +
+                      std::to_string(budget) + " are allowed");
+  if (package_bytes > room)
+    reasons.push_back("needs " + std::to_string(package_bytes) + " bytes of storage; " + std::to_string(room) + " are free");
+  return reasons;
+}
+
+store::Updater Agent::updater(const std::string& id, store::Device& device) {
+  const std::string folder = model_dir(dir_, id);
+  store::Updater::Options options;
+  options.tries = static_cast<uint8_t>(config_.tries);
+  if (const uint64_t budget = policies_.storage_bytes()) options.storage_budget = budget;
+  return store::Updater(parts_.files, folder, device, options,
+                        [this, folder](const store::Record& r) { append_history(parts_.files, parts_.clock, folder, r); });
+}
+
+Agent::Standing Agent::standing(const std::string& id) {
+  if (config_.models.count(id) == 0) throw Error("the configuration has no model '" + id + "'");
+  ModelDevice device(*this, id, std::nullopt);
+  return {updater(id, device).record(), ""};
+}
+
+Agent::Standing Agent::advance(const std::string& id, store::State until) {
+  const store::Record before = standing(id).record;
+  std::string note;
+  std::optional<Offer> offer;
+  // A trial, and what is left of an update, need nobody's word.
+  if (before.state != store::State::kTrial && fresh_) offer = find_offer(id, before, &note);
+  ModelDevice device(*this, id, offer);
+  store::Updater u = updater(id, device);
+  parts_.files.make_dir(model_dir(dir_, id));
+  if (fresh_ && under_way(before.state)) {
+    const bool paused = note == "the rollout is halted";
+    if (paused) return {u.record(), note};
+    if (!offer || !(offer->model == before.candidate)) u.withdraw(note.empty() ? "another package is offered" : note);
+  }
+  if (offer && !under_way(u.record().state)) {
+    if (offer->model.security_counter < before.security_floor)
+      return {u.record(),
+              "security counter " + std::to_string(offer->model.security_counter) + " is below " + std::to_string(before.security_floor)};
+    const std::vector<std::string> reasons = explain(offer->manifest, offer->model.bytes, before.known_good.bytes);
+    if (!reasons.empty()) return {u.record(), joined(reasons)};
+    u.offer(offer->model);
+  }
+  if (under_way(u.record().state) && !fresh_) return {u.record(), "waits for fresh metadata"};
+  try {
+    u.advance(until);
+  } catch (const IoError&) {
+    throw;
+  } catch (const Error& e) {
+    note = e.what();
+  }
+  return {u.record(), note};
+}
+
+void Agent::confirm(const std::string& id) {
+  const store::Record record = standing(id).record;
+  if (record.state != store::State::kTrial) throw Error("'" + id + "' is not in trial: " + store::name_of(record.state));
+  write_confirmation(parts_.files, model_dir(dir_, id), record.candidate.digest);
+}
+
+void Agent::rollback(const std::string& id, const std::string& reason) {
+  (void)standing(id);
+  ModelDevice device(*this, id, std::nullopt);
+  store::Updater u = updater(id, device);
+  const uint64_t before = u.record().generation;
+  u.rollback(reason);
+  if (u.record().generation == before)
+    throw Error("'" + id + "' cannot go back: no earlier model is kept, or the security counter forbids it, or an update is under way");
+}
+
+void Agent::provision(const std::string& path) {
+  const package::Header header = package::verify(parts_.files, path);
+  (void)standing(header.manifest.id);
+  ModelDevice device(*this, header.manifest.id, std::nullopt);
+  store::Updater u = updater(header.manifest.id, device);
+  u.objects().prepare();
+  store::Model model{digest_file(parts_.files, path), header.bytes + header.manifest.payload_bytes, header.manifest.security_counter,
+                     header.manifest.version};
+  const std::string to = u.objects().incoming(model.digest);
+  parts_.files.create(to);
+  for (uint64_t at = 0; at < model.bytes; at += package::kChunkBytes)
+    parts_.files.write(to, at, parts_.files.read(path, at, package::kChunkBytes));
+  u.provision(model);
+}
+
+}  // namespace mote::fleet::agent

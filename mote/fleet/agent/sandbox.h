@@ -1,0 +1,29 @@
+#pragma once
+
+// A process that gives up everything but computing on memory it has: for reading what nobody has vouched for.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mote::fleet::agent {
+
+struct Limits {
+  uint64_t memory_bytes = 0;  // beyond what the process has now
+  uint64_t cpu_seconds = 0;
+};
+
+// From here on this process may read and write descriptors that are open, take memory that is not executable, read clocks and end. Any
+// other system call ends it (SIGSYS). There is no way back. Throws Error where the system has no such filter.
+void enter_sandbox(const Limits& limits);
+
+// Runs a program with no input and this environment's variables gone, and waits.
+struct Outcome {
+  int exit_code = -1;      // where it ended by itself
+  int signal = 0;          // that ended it
+  bool timed_out = false;  // killed by us
+  std::string output;      // what it wrote, at most 64 KiB
+};
+Outcome run_child(const std::vector<std::string>& command, int64_t timeout_ms);
+
+}  // namespace mote::fleet::agent

@@ -1,0 +1,68 @@
+#include "mote/fleet/base/fetch_oci.h"
+
+#include "mote/fleet/base/json.h"
+#include "mote/fleet/base/text.h"
+
+namespace mote::fleet {
+namespace {
+
+constexpr uint64_t kMaxManifest = 1 << 16;
+constexpr std::string_view kPrefix = "oci+";
+
+class OciFetcher : public Fetcher {
+ public:
+  explicit OciFetcher(std::unique_ptr<Fetcher> plain) : plain_(std::move(plain)) {}
+
+  FetchReply get(const FetchRequest& request, const Sink& sink) override {
+    if (!is_oci_url(request.url)) return plain_->get(request, sink);
+    FetchRequest blob = request;
+    const size_t metadata = request.url.rfind("/metadata/"), targets = request.url.rfind("/targets/");
+    const std::string name = request.url.substr(request.url.rfind('/') + 1);
+    if (targets != std::string::npos && (metadata == std::string::npos || targets > metadata)) {
+      const std::string digest = name.substr(0, name.find('.'));
+      if (digest.size() != 64 || !from_hex(digest)) throw HttpError(request.url + ": a registry serves targets by digest only", 404);
+      blob.url = parse_oci_url(request.url.substr(0, targets)).base + "/blobs/sha256:" + digest;
+    } else {
+      if (metadata == std::string::npos) throw HttpError(request.url + " is neither below metadata/ nor below targets/", 404);
+      blob.url = metadata_blob(parse_oci_url(request.url.substr(0, metadata)).base, name);
+    }
+    return plain_->get(blob, sink);
+  }
+
+ private:
+  std::string metadata_blob(const std::string& base, const std::string& tag) {
+    std::string text;
+    FetchRequest request;
+    request.url = base + "/manifests/" + tag;
+    request.max_bytes = kMaxManifest;
+    request.accept = kOciManifest;
+    plain_->get(request, {nullptr, [&](std::string_view bytes) { text += bytes; }});
+    return within(request.url, [&] {
+      Json::Cursor layers(Json::parse(text).at("layers"));
+      if (!layers.next()) throw Error("the manifest has no layer");
+      const std::string digest = layers.value().at("digest").string();
+      if (digest.compare(0, 7, "sha256:") != 0 || digest.size() != 71 || !from_hex(digest.substr(7)))
+        throw Error("no SHA-256 of its layer");
+      return base + "/blobs/" + digest;
+    });
+  }
+  std::unique_ptr<Fetcher> plain_;
+};
+
+}  // namespace
+
+bool is_oci_url(const std::string& url) { return url.compare(0, kPrefix.size(), kPrefix) == 0; }
+
+OciPlace parse_oci_url(const std::string& url) {
+  const size_t host = url.find("://");
+  const size_t slash = host == std::string::npos ? host : url.find('/', host + 3);
+  if (!is_oci_url(url) || slash == std::string::npos || slash + 1 == url.size()) throw Error("'" + url + "' is not oci+http://HOST/NAME");
+  const std::string origin = url.substr(kPrefix.size(), slash - kPrefix.size());
+  std::string name = url.substr(slash + 1);
+  if (name.back() == '/') name.pop_back();
+  return {origin, origin + "/v2/" + name};
+}
+
+std::unique_ptr<Fetcher> make_oci_fetcher(std::unique_ptr<Fetcher> plain) { return std::make_unique<OciFetcher>(std::move(plain)); }
+
+}  // namespace mote::fleet
