@@ -10,6 +10,7 @@ extern uint32_t stack_top, data_load, data_begin, data_end, bss_begin, bss_end;
 int board_main();
 [[noreturn]] void reset();
 [[noreturn]] void fault();
+[[gnu::weak]] void systick();  // for programs that take the timer's interrupt
 }
 
 namespace {
@@ -24,6 +25,8 @@ constexpr uint32_t kFullAccessToFpu = 0xfu << 20, kLowOverheadLoops = 1u << 19;
   mote::board::print("FAULT: the processor took an exception\n");
   mote::board::exit(99);
 }
+
+void systick() { fault(); }
 
 [[noreturn]] void reset() {
   reg(kCoprocessorAccess) = reg(kCoprocessorAccess) | kFullAccessToFpu;
@@ -40,7 +43,19 @@ constexpr uint32_t kFullAccessToFpu = 0xfu << 20, kLowOverheadLoops = 1u << 19;
 }
 
 // Stack pointer, reset, then the exceptions a program can cause.
-extern "C" [[gnu::section(".vectors"), gnu::used]] const uintptr_t vectors[16] = {
-    reinterpret_cast<uintptr_t>(&stack_top), reinterpret_cast<uintptr_t>(&reset), reinterpret_cast<uintptr_t>(&fault),
-    reinterpret_cast<uintptr_t>(&fault),     reinterpret_cast<uintptr_t>(&fault), reinterpret_cast<uintptr_t>(&fault),
-    reinterpret_cast<uintptr_t>(&fault),     reinterpret_cast<uintptr_t>(&fault)};
+extern "C" [[gnu::section(".vectors"), gnu::used]] const uintptr_t vectors[16] = {reinterpret_cast<uintptr_t>(&stack_top),
+                                                                                  reinterpret_cast<uintptr_t>(&reset),
+                                                                                  reinterpret_cast<uintptr_t>(&fault),
+                                                                                  reinterpret_cast<uintptr_t>(&fault),
+                                                                                  reinterpret_cast<uintptr_t>(&fault),
+                                                                                  reinterpret_cast<uintptr_t>(&fault),
+                                                                                  reinterpret_cast<uintptr_t>(&fault),
+                                                                                  reinterpret_cast<uintptr_t>(&fault),
+                                                                                  0,
+                                                                                  0,
+                                                                                  0,
+                                                                                  0,
+                                                                                  0,
+                                                                                  0,
+                                                                                  0,
+                                                                                  reinterpret_cast<uintptr_t>(&systick)};

@@ -1,10 +1,12 @@
 #include "mote/compiler/emit/lower.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <unordered_map>
 
 #include "mote/compiler/emit/cost.h"
+#include "mote/format/delegate.h"
 #include "mote/format/reader.h"
 #include "mote/ops/op_docs.h"
 
@@ -137,6 +139,12 @@ class Lowering {
     if (s.is(ControlOp::kIf)) return bytes_of(IfAttrs{s.body, s.otherwise});
     if (s.is(ControlOp::kLoop)) return bytes_of(LoopAttrs{s.body, s.trips});
     if (s.is(ControlOp::kStrip)) return bytes_of(StripAttrs{s.body, s.trips, static_cast<uint32_t>(r_.steps.size())});
+    if (s.is(ControlOp::kDelegate) && s.body > 0) {
+      DelegateRange range{};
+      std::memcpy(&range.call, s.attrs.data(), std::min(s.attrs.size(), sizeof range.call));
+      range.fallback_count = s.body;
+      return bytes_of(range);
+    }
     return s.attrs;
   }
 

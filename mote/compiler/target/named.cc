@@ -37,6 +37,12 @@ Target machine(const char* name, const char* architecture, const char* kernels, 
   return t;
 }
 
+// One core without caches to speak of: everything is in memory on the chip.
+Target microcontroller(const char* name, const char* architecture, const char* kernels, double f32_gflops, double int8_gops) {
+  const Bandwidth memory{0.4, 0.4, 0.4};
+  return machine(name, architecture, kernels, 1, 1, {f32_gflops, int8_gops, {0, 0, 0}, {memory, memory, memory, memory}});
+}
+
 constexpr uint64_t kKiB = 1024, kMiB = 1024 * kKiB;
 
 struct Named {
@@ -44,8 +50,8 @@ struct Named {
   Target target;
 };
 
-const std::array<Named, 4>& all() {
-  static const std::array<Named, 4> kAll = {{
+const std::array<Named, 8>& all() {
+  static const std::array<Named, 8> kAll = {{
       {"generic", machine("generic", "any", "any", 4, 2,
                           {80, 200, {32 * kKiB, 1 * kMiB, 16 * kMiB}, {{{150, 80, 150}, {70, 35, 55}, {25, 18, 25}, {12, 7, 10}}}})},
       {"avx2", machine("avx2", "x86_64", "avx2", 4, 2,
@@ -54,6 +60,10 @@ const std::array<Named, 4>& all() {
                          {160, 640, {48 * kKiB, 2 * kMiB, 32 * kMiB}, {{{300, 120, 250}, {130, 42, 72}, {25, 20, 26}, {14, 7, 10}}}})},
       {"neon", machine("neon", "aarch64", "neon", 4, 1.5,
                        {35, 90, {64 * kKiB, 512 * kKiB, 2 * kMiB}, {{{60, 40, 70}, {30, 20, 30}, {15, 10, 15}, {8, 5, 7}}}})},
+      {"cortex-m4", microcontroller("cortex-m4", "armv7e-m", "dsp", 0.08, 0.2)},
+      {"cortex-m7", microcontroller("cortex-m7", "armv7e-m", "dsp", 0.8, 1)},
+      {"cortex-m33", microcontroller("cortex-m33", "armv8-m", "dsp", 0.1, 0.3)},
+      {"cortex-m55", microcontroller("cortex-m55", "armv8.1-m", "helium", 0.8, 4)},
   }};
   return kAll;
 }

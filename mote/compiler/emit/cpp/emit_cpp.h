@@ -1,0 +1,31 @@
+#pragma once
+
+// A program as C++: constants, and a function that calls kernels one after the other. Nothing is read, registered or verified when it
+// runs, because all that was done before.
+
+#include <string>
+#include <vector>
+
+#include "mote/compiler/emit/cpp/kernels.h"
+
+namespace mote::emit {
+
+struct CppOptions {
+  std::string name = "model";  // of the files and the namespace; made an identifier
+  Isa isa = Isa::kDsp;
+};
+
+struct CppFiles {
+  std::string name, header, source;  // name.h, name.cc
+  uint64_t ram_bytes = 0, constant_bytes = 0;
+  std::vector<std::string> portable;  // operators that are called from Mote's library, each once: the source needs it then
+};
+
+// From records as write_program takes them. False with *error for what cannot be emitted: sizes known only when running, delegates,
+// custom operators, constants in another file.
+bool emit_cpp(const ProgramRecords& records, const CppOptions& options, CppFiles* out, std::string* error);
+
+// Letters, digits and '_'; not empty.
+std::string identifier(const std::string& text);
+
+}  // namespace mote::emit

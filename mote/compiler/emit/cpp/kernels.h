@@ -1,0 +1,31 @@
+#pragma once
+
+// Which instructions have a kernel in mote/kernels/cortexm, and what is emitted for them.
+
+#include <optional>
+#include <set>
+
+#include "mote/compiler/emit/cpp/source.h"
+
+namespace mote::emit {
+
+enum class Isa : uint8_t { kDsp, kHelium };
+
+// A call of a kernel: `name(geometry, operands...)`.
+struct KernelCall {
+  std::string header;           // "conv.h"
+  std::string type;             // "Conv"
+  std::string geometry;         // initializer; '@' stands for the number of the call
+  std::string sum;              // initializer of kSum@, where the geometry names it
+  std::string function;         // "conv"
+  std::vector<int32_t> inputs;  // tensors, in the order of the kernel's parameters, the output last; -1: null
+  std::string more;             // parameters behind the output, ", 12"
+  bool by_rows = false;         // then begin and end follow
+  uint32_t scratch_bytes = 0;   // more than 0: then scratch follows
+  std::string scratch_type = "uint32_t*";
+};
+
+// Nothing where there is none for these operands: the operator's portable kernel is called.
+std::optional<KernelCall> find_kernel(const Source& source, const Instruction& n, Isa isa, Constants* constants);
+
+}  // namespace mote::emit
