@@ -62,11 +62,34 @@ TEST_F(QuantizeCli, MeasuresAccuracyAndKeepsToTheBudget) {
   EXPECT_FALSE(fs::exists(in("q.mote")));
 }
 
+TEST_F(QuantizeCli, ProofIsComputedAgainAndShownOnAPage) {
+  const Ran r = compile("--quantize int8 --no-equalise --calibrate " + data() + " --report " + in("page.html"));
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  std::vector<uint8_t> page;
+  std::string error;
+  ASSERT_TRUE(read_whole_file(in("page.html"), &page, &error)) << error;
+  const std::string text(page.begin(), page.end());
+  for (const char* part : {"<svg", "Before and after", "histogram", "int8", "</html>"}) EXPECT_TRUE(contains(text, part)) << part;
+  EXPECT_FALSE(contains(text, "src=")) << "the page must hold everything";
+  const std::string validate = "validate " + kFolder + "digits.onnx " + in("q.mote") + " --calibrate ";
+  const Ran again = mote(validate + data());
+  EXPECT_EQ(again.exit_code, 0) << again.out << again.err;
+  EXPECT_TRUE(contains(again.out, "--no-equalise")) << again.out;
+  // Other data than the evidence speaks of.
+  fs::create_directories(in("other"));
+  fs::copy_file(kFolder + "input_7.npy", in("other/a.npy"));
+  fs::copy_file(kFolder + "input_7.npy", in("other/b.npy"));
+  const Ran other = mote(validate + in("other"));
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_TRUE(contains(other.out, "DIFFERS")) << other.out;
+}
+
 TEST_F(QuantizeCli, SaysWhatIsMissing) {
   EXPECT_EQ(compile("--quantize int8").exit_code, 2);
   EXPECT_EQ(compile("--quantize int7 --calibrate " + data()).exit_code, 2);
   EXPECT_EQ(compile("--quantize int8 --calibrate " + in("nowhere")).exit_code, 1);
   EXPECT_EQ(compile("--quantize int8 --calibrate " + data() + " --truth x.npy").exit_code, 2);
+  EXPECT_EQ(compile("--quantize int8 --calibrate " + data() + " --max-drop 1").exit_code, 2);
   EXPECT_EQ(compile("--no-fuse --quantize int8 --calibrate " + data()).exit_code, 1);
   fs::remove(data() + "/7.npy");
   EXPECT_EQ(compile("--quantize int8 --calibrate " + data()).exit_code, 1);

@@ -5,6 +5,8 @@
 #include <cstdio>
 
 #include "mote/tools/failure.h"
+#include "mote/tools/files.h"
+#include "mote/tools/quantize_report.h"
 #include "mote/tools/sample_folder.h"
 #include "mote/tools/text_table.h"
 #include "mote/tools/values.h"
@@ -21,8 +23,8 @@ std::string fixed_text(double v, int digits) {
 constexpr size_t kOpSamples = 32;  // that operators are compared on
 
 // What each product's result, or the 8-bit tensor made of it, has lost.
-bool measure_ops(const quant::Quantizer& quantizer, quant::Samples& data, const quant::Progress& show, std::vector<QuantizedOp>* out,
-                 ir::Problems* problems) {
+bool measure_ops(const quant::Quantizer& quantizer, const quant::Mix& mix, quant::Samples& data, const quant::Progress& show,
+                 std::vector<QuantizedOp>* out, ir::Problems* problems) {
   quant::MeasureOptions options;
   options.most_samples = kOpSamples;
   const quant::Recipe& recipe = quantizer.recipe();
@@ -31,13 +33,40 @@ bool measure_ops(const quant::Quantizer& quantizer, quant::Samples& data, const 
   if (!quantizer.measure(data, options, show, &m, problems)) return false;
   for (const quant::ProductInfo& p : quantizer.products()) {
     const auto sqnr = m.value_sqnr_db.find(p.id);
-    out->push_back({p.name, p.op, recipe.in_float.count(p.id) > 0 ? "f32" : "int8", sqnr == m.value_sqnr_db.end() ? -1 : sqnr->second});
+    out->push_back({p.name, p.op,
+                    recipe.in_float.count(p.id) > 0 ? "f32"
+                    : recipe.wide                   ? "int16x8"
+                                                    : "int8",
+                    sqnr == m.value_sqnr_db.end() ? -1 : sqnr->second, mix.choices().at(p.id)});
   }
   return true;
 }
 
+void save_report(const std::string& path, const std::string& page) {
+  std::string error;
+  if (!write_whole_file(path, {page.begin(), page.end()}, &error)) throw Failure(path + ": " + error);
+}
+
+quant::Options options_of(const QuantizeSettings& s) {
+  quant::Options o;
+  if (!quant::observer_named(s.observer, &o.observer)) throw usage("--observer: there is none called '" + s.observer + "'");
+  o.percentile = s.percentile;
+  o.wide = s.scheme == "int16x8";
+  o.symmetric = s.symmetric || o.wide;
+  o.smooth = s.smooth;
+  o.adaptive_rounding = !s.no_rounding;
+  o.bias_correction = !s.no_bias;
+  o.equalise = !s.no_equalise;
+  o.weight_scales = !s.no_weight_scales;
+  o.in_float.insert(s.in_float.begin(), s.in_float.end());
+  return o;
+}
+
+}  // namespace
+
 bool within_budget(const QuantizeSettings& s, const QuantizeResult& r, ir::Problems* problems) {
-  const std::string advice = "--keep-float leaves operators alone; those with the lowest SQNR come first";
+  const std::string advice =
+      "no mix of int8 and float is inside the budget: nothing would be left in 8 bits; other --calibrate data may help";
   for (const quant::OutputMeasure& m : r.measured.outputs)
     if (s.min_sqnr >= 0 && m.sqnr_db < s.min_sqnr)
       problems->push_back(
@@ -51,8 +80,10 @@ bool within_budget(const QuantizeSettings& s, const QuantizeResult& r, ir::Probl
 }
 
 void add_evidence(const QuantizeResult& r, quant::Texts* out) {
-  out->emplace_back("quant.test.samples", std::to_string(r.measured.samples));
-  out->emplace_back("quant.test.sha256", r.measured.fingerprint);
+  if (r.measured.samples > 0) {
+    out->emplace_back("quant.test.samples", std::to_string(r.measured.samples));
+    out->emplace_back("quant.test.sha256", r.measured.fingerprint);
+  }
   for (const quant::OutputMeasure& m : r.measured.outputs) {
     std::string text =
         "sqnr_db " + fixed_text(m.sqnr_db, 2) + ", cosine " + fixed_text(m.cosine, 5) + ", same_top1 " + fixed_text(m.agreement, 4);
@@ -63,27 +94,31 @@ void add_evidence(const QuantizeResult& r, quant::Texts* out) {
   for (const QuantizedOp& op : r.ops)
     lines += op.op + "\t" + op.precision + "\t" + (op.sqnr_db < 0 ? "-" : fixed_text(op.sqnr_db, 1)) + "\t" + op.name + "\n";
   out->emplace_back("quant.ops", lines);
+  std::string reasons;
+  for (const QuantizedOp& op : r.ops)
+    if (!op.choice.in_float.empty()) reasons += op.name + "\t" + op.choice.in_float + "\n";
+  if (!reasons.empty()) out->emplace_back("quant.float", reasons);
+  if (r.ns > 0)
+    out->emplace_back("quant.forecast", "f32 " + fixed_text(r.f32_ns / 1e3, 1) + " us, this program " + fixed_text(r.ns / 1e3, 1) + " us");
 }
-
-quant::Options options_of(const QuantizeSettings& s) {
-  quant::Options o;
-  if (!quant::observer_named(s.observer, &o.observer)) throw usage("--observer: there is none called '" + s.observer + "'");
-  o.percentile = s.percentile;
-  o.symmetric = s.symmetric;
-  o.adaptive_rounding = !s.no_rounding;
-  o.bias_correction = !s.no_bias;
-  o.weight_scales = !s.no_weight_scales;
-  o.in_float.insert(s.in_float.begin(), s.in_float.end());
-  return o;
-}
-
-}  // namespace
 
 void add_quantize_options(CLI::App* c, QuantizeSettings* s) {
   const char* group = "Quantizing (docs/quantization.md)";
-  c->add_option("--quantize", s->scheme, "int8: 8-bit weights and activations, ranges from --calibrate")
-      ->check(CLI::IsMember({"int8"}))
+  c->add_option(
+       "--quantize", s->scheme,
+       "int8: 8-bit weights and activations, ranges from --calibrate; int16x8: 16-bit activations; int8-dynamic: ranges found while "
+       "running; int8-weights, "
+       "int4-weights, fp16-weights, bf16-weights: weights and tables alone")
+      ->check(CLI::IsMember({"int8", "int8-dynamic", "int16x8", "int8-weights", "int4-weights", "fp16-weights", "bf16-weights"}))
       ->group(group);
+  c->add_option("--group", s->group, "with int4-weights: neighbours that share a scale (default 32)")
+      ->check(CLI::IsMember({32, 64, 128}))
+      ->group(group);
+  c->add_option("--smooth", s->smooth,
+                "with int8, int8-dynamic: how much of a norm's differences between channels goes into weights (default 0.5)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->group(group);
+  c->add_flag("--asymmetric", s->asymmetric, "with int4-weights: groups have zero points too")->group(group);
   c->add_option("--calibrate", s->calibrate, "folder of typical inputs: .npy, images or .wav")->group(group);
   c->add_option("--calibrate-samples", s->calibrate_samples, "take only the first so many of them")->group(group);
   c->add_option("--test", s->test, "folder of inputs to measure the cost on (default: the calibration data)")->group(group);
@@ -97,22 +132,84 @@ void add_quantize_options(CLI::App* c, QuantizeSettings* s) {
   c->add_option("--percentile", s->percentile, "with --observer percentile: part of the numbers to keep (default 99.99)")
       ->check(CLI::Range(50.0, 100.0))
       ->group(group);
-  c->add_option("--min-sqnr", s->min_sqnr, "refuse when an output's signal to error ratio is below this, dB")
+  c->add_option("--min-sqnr", s->min_sqnr, "keep operators in float until every output's signal to error ratio is at least this, dB")
       ->check(CLI::NonNegativeNumber)
       ->group(group);
-  c->add_option("--max-drop", s->max_drop, "refuse when the accuracy on --test with --truth falls by more than this, points")
+  c->add_option("--max-drop", s->max_drop,
+                "keep operators in float until the accuracy on --test with --truth falls by at most this, points")
       ->check(CLI::NonNegativeNumber)
       ->group(group);
+  c->add_flag("--int8-everywhere", s->everywhere, "int8 also where the target's cost model says that float is faster")->group(group);
   c->add_flag("--symmetric", s->symmetric, "activations have zero point 0")->group(group);
+  c->add_flag("--no-equalise", s->no_equalise, "leave channels as they are, instead of giving narrow ones more of their tensor's range")
+      ->group(group);
   c->add_flag("--no-adaptive-rounding", s->no_rounding, "round each weight to the nearest")->group(group);
   c->add_flag("--no-bias-correction", s->no_bias, "leave the means that rounding shifts")->group(group);
   c->add_flag("--no-weight-scales", s->no_weight_scales, "scale weights by the largest, not for the least error")->group(group);
+  c->add_option("--report", s->report, "write a page (.html) with errors and histograms of every operator")->group(group);
   c->add_option("--keep-float", s->in_float, "a node of the model to leave in float; once for each")->allow_extra_args(false)->group(group);
+}
+
+std::string words_of(const QuantizeSettings& s) {
+  const QuantizeSettings usual;
+  std::string words = "--quantize " + s.scheme;
+  const auto add = [&](bool wanted, const std::string& text) {
+    if (wanted) words += " " + text;
+  };
+  add(s.observer != usual.observer, "--observer " + s.observer);
+  add(s.percentile != usual.percentile, "--percentile " + std::to_string(s.percentile));
+  add(s.min_sqnr >= 0, "--min-sqnr " + std::to_string(s.min_sqnr));
+  add(s.max_drop >= 0, "--max-drop " + std::to_string(s.max_drop));
+  add(s.calibrate_samples > 0, "--calibrate-samples " + std::to_string(s.calibrate_samples));
+  add(!s.test.empty() && s.test_skip > 0, "--test-skip " + std::to_string(s.test_skip));
+  add(s.test_samples > 0, "--test-samples " + std::to_string(s.test_samples));
+  add(s.smooth != usual.smooth, "--smooth " + std::to_string(s.smooth));
+  add(s.symmetric, "--symmetric");
+  add(s.everywhere, "--int8-everywhere");
+  add(s.no_equalise, "--no-equalise");
+  add(s.no_rounding, "--no-adaptive-rounding");
+  add(s.no_bias, "--no-bias-correction");
+  add(s.no_weight_scales, "--no-weight-scales");
+  for (const std::string& name : s.in_float) words += "\n--keep-float=" + name;
+  return words;
+}
+
+QuantizeSettings quantize_settings_of(const std::string& words) {
+  QuantizeSettings s;
+  CLI::App app;
+  add_quantize_options(&app, &s);
+  std::vector<std::string> arguments;
+  for (size_t at = 0; at < words.size();) {
+    // Names of nodes have blanks: each has a line of its own.
+    const bool name = words.compare(at, 13, "--keep-float=") == 0;
+    const size_t end = std::min(words.find_first_of(name ? "\n" : " \n", at), words.size());
+    if (end > at) arguments.push_back(words.substr(at, end - at));
+    at = end + 1;
+  }
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  try {
+    app.parse(arguments);
+  } catch (const CLI::ParseError& e) {
+    throw Failure("the options the program was quantized with are not known here: '" + words + "': " + e.what());
+  }
+  return s;
+}
+
+TestData::TestData(const QuantizeSettings& s, const driver::Signature::Method& method, const MetadataOf& metadata)
+    : samples(s.test.empty() ? s.calibrate : s.test, method, metadata, {s.test.empty() ? 0 : s.test_skip, s.test_samples}) {
+  how.most_samples = s.test_samples > 0 ? s.test_samples : s.test.empty() ? 64 : 0;
+  if (s.truth.empty()) return;
+  how.labels = read_labels(s.truth);
+  how.labels.erase(how.labels.begin(), how.labels.begin() + static_cast<long>(std::min(s.test_skip, how.labels.size())));
 }
 
 bool compile_quantized(const QuantizeSettings& s, const frontends::Source& source, const driver::CompileOptions& options,
                        Progress* progress, driver::CompileResult* out, QuantizeResult* result, ir::Problems* problems) {
-  if (s.calibrate.empty()) throw usage("--quantize int8 needs typical inputs: --calibrate DIR");
+  quant::Scheme scheme = quant::Scheme::kInt8;
+  if (!quant::scheme_named(s.scheme, &scheme)) throw usage("--quantize: there is no scheme called '" + s.scheme + "'");
+  if (!quant::is_static(scheme)) return compile_compact(s, source, options, progress, out, result, problems);
+  if (s.calibrate.empty()) throw usage("--quantize " + s.scheme + " needs typical inputs: --calibrate DIR");
+  if (s.max_drop >= 0 && s.truth.empty()) throw usage("--max-drop needs the right classes of --test: --truth FILE");
   if (!s.truth.empty() && s.test.empty()) throw usage("--truth needs the inputs it belongs to: --test DIR");
   driver::Signature signature;
   if (!driver::read_signature(source, options.import, &signature, problems)) return false;
@@ -126,19 +223,22 @@ bool compile_quantized(const QuantizeSettings& s, const frontends::Source& sourc
   quant::Quantizer quantizer(source, options, options_of(s));
   if (!quantizer.calibrate(data, show, problems)) return false;
   result->warnings = quantizer.warnings();
-  if (!measure_ops(quantizer, data, show, &result->ops, problems)) return false;
-  quant::MeasureOptions measure;
-  measure.most_samples = s.test_samples > 0 ? s.test_samples : s.test.empty() ? 64 : 0;
-  if (!s.truth.empty()) {
-    measure.labels = read_labels(s.truth);
-    measure.labels.erase(measure.labels.begin(), measure.labels.begin() + static_cast<long>(std::min(s.test_skip, measure.labels.size())));
-  }
-  const std::string& folder = s.test.empty() ? s.calibrate : s.test;
-  SampleFolder test(folder, signature.methods[0], metadata, {s.test.empty() ? 0 : s.test_skip, s.test_samples});
-  if (!quantizer.measure(test, measure, show, &result->measured, problems)) return false;
-  if (!within_budget(s, *result, problems)) return false;
+  quant::Mix mix(quantizer, source, options);
+  const bool wide = scheme == quant::Scheme::kInt16x8;
+  if (wide)
+    result->warnings.push_back(
+        "16-bit activations have portable kernels alone: more accurate than int8, and slower than f32 on large CPUs");
+  if (!s.everywhere && !wide && !mix.keep_what_pays(show, problems)) return false;
+  TestData test(s, signature.methods[0], metadata);
+  if (!mix.meet({s.min_sqnr, s.max_drop}, data, test.samples, test.how, show, &result->measured, problems)) return false;
+  if (!within_budget(s, *result, problems) || !measure_ops(quantizer, mix, data, show, &result->ops, problems)) return false;
+  result->f32_ns = mix.f32_ns();
+  result->ns = mix.mix_ns();
   result->evidence = quantizer.evidence();
+  result->evidence.emplace_back("quant.options", words_of(s));
   add_evidence(*result, &result->evidence);
+  if (!s.report.empty())
+    save_report(s.report, quantize_report(source.path.substr(source.path.find_last_of("/\\") + 1), *result, quantizer));
   return quantizer.compile(result->evidence, out, problems);
 }
 
@@ -149,7 +249,14 @@ std::string quantize_text(const QuantizeResult& r) {
     table.add({m.name, decibels(m.sqnr_db), fixed_text(m.cosine, 5), percent(m.agreement),
                r.measured.labelled ? percent(m.accuracy_before) : "", r.measured.labelled ? percent(m.accuracy_after) : "",
                r.measured.labelled ? fixed_text(100 * (m.accuracy_before - m.accuracy_after), 2) : ""});
-  return "Quantized, measured on " + std::to_string(r.measured.samples) + " samples beside the float model\n" + table.text();
+  std::string text = "Quantized, measured on " + std::to_string(r.measured.samples) + " samples beside the float model\n" + table.text();
+  if (r.measured.samples == 0) text = "Quantized; --test DIR tells what that costs\n";
+  TextTable kept({"kept in float", "why"});
+  for (const QuantizedOp& op : r.ops)
+    if (!op.choice.in_float.empty()) kept.add({op.op + " " + op.name, op.choice.in_float});
+  if (!kept.empty()) text += kept.text();
+  if (r.ns > 0) text += "cost model: f32 " + fixed_text(r.f32_ns / 1e3, 1) + " us, this program " + fixed_text(r.ns / 1e3, 1) + " us\n";
+  return text;
 }
 
 Json quantize_json(const QuantizeResult& r) {
@@ -162,12 +269,19 @@ Json quantize_json(const QuantizeResult& r) {
   }
   for (const QuantizedOp& op : r.ops) {
     const bool known = op.sqnr_db >= 0 && std::isfinite(op.sqnr_db);
-    ops.push_back({{"name", op.name}, {"op", op.op}, {"precision", op.precision}, {"sqnr_db", known ? Json(op.sqnr_db) : Json(nullptr)}});
+    Json j = {{"name", op.name}, {"op", op.op}, {"precision", op.precision}, {"sqnr_db", known ? Json(op.sqnr_db) : Json(nullptr)}};
+    if (!op.choice.in_float.empty()) j["in_float"] = op.choice.in_float;
+    if (op.choice.alone_db >= 0 && std::isfinite(op.choice.alone_db)) j["alone_sqnr_db"] = op.choice.alone_db;
+    if (op.choice.f32_ns >= 0) j["f32_ns"] = op.choice.f32_ns;
+    if (op.choice.int8_ns >= 0) j["int8_ns"] = op.choice.int8_ns;
+    ops.push_back(j);
   }
   Json evidence = Json::object();
   for (const auto& [key, value] : r.evidence)
     if (key != "quant.ops") evidence[key] = value;
-  return {{"samples", r.measured.samples}, {"outputs", outputs}, {"ops", ops}, {"evidence", evidence}, {"warnings", r.warnings}};
+  Json j = {{"samples", r.measured.samples}, {"outputs", outputs}, {"ops", ops}, {"evidence", evidence}, {"warnings", r.warnings}};
+  if (r.ns > 0) j["forecast_ns"] = {{"f32", r.f32_ns}, {"program", r.ns}};
+  return j;
 }
 
 }  // namespace mote::tools

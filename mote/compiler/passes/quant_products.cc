@@ -61,12 +61,16 @@ bool make_stage(Graph& graph, const Product& p, const Stage* stage, A* a, std::v
   const std::vector<double> zeros = shortest(p.w.zeros);
   a->input_zero = p.xq.zero;
   a->weight_zero = zeros.size() == 1 ? static_cast<int32_t>(zeros[0]) : 0;
+  // 16-bit activations: sums need more than 32 bits.
+  const bool wide = p.xq.type == DType::s16;
+  a->wide = wide ? 1 : 0;
+  const double most_bias = wide ? 1e14 : 2147483648.0;
   std::vector<double> factors, bias = p.bias;
   const double xs = static_cast<double>(p.xq.scale);
   for (const double s : p.w.scales) factors.push_back(static_cast<double>(static_cast<float>(xs * s)) * p.alpha);
   for (size_t i = 0; i < bias.size() && stage != nullptr; ++i) {
     bias[i] = std::nearbyint(bias[i] / factors[factors.size() == 1 ? 0 : i]);
-    if (!(std::fabs(bias[i]) < 2147483648.0)) return false;
+    if (!(std::fabs(bias[i]) < most_bias)) return false;
   }
   if (stage != nullptr) {
     for (double& f : factors) f /= static_cast<double>(stage->y.scale);
@@ -78,7 +82,9 @@ bool make_stage(Graph& graph, const Product& p, const Stage* stage, A* a, std::v
   const auto vector = [&](const std::vector<double>& v) { return Dims{static_cast<int32_t>(v.size())}; };
   inputs->resize(8, nullptr);
   if (!bias.empty() && stage == nullptr) (*inputs)[ops::kStageBias] = float_constant(graph, DType::f32, vector(bias), bias);
-  if (!bias.empty() && stage != nullptr)
+  if (!bias.empty() && stage != nullptr && wide)
+    (*inputs)[ops::kStageBias] = graph.constant<int64_t>(vector(bias), std::vector<int64_t>(bias.begin(), bias.end()));
+  if (!bias.empty() && stage != nullptr && !wide)
     (*inputs)[ops::kStageBias] = graph.constant<int32_t>(vector(bias), std::vector<int32_t>(bias.begin(), bias.end()));
   (*inputs)[ops::kStageMultiplier] = float_constant(graph, DType::f32, vector(factors), factors);
   if (zeros.size() > 1)

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "mote/compiler/passes/linear.h"
+#include "mote/compiler/quant/prepare.h"
 #include "mote/ops/common/quant_stage.h"
 #include "mote/ops/conv/conv.h"
+#include "mote/ops/dynamic_quantize/dynamic_quantize.h"
 #include "mote/ops/matmul/matmul.h"
 #include "mote/ops/q_conv/q_conv.h"
 #include "mote/ops/q_matmul/q_matmul.h"
@@ -12,8 +13,10 @@
 namespace mote::quant {
 namespace {
 
+using ir::Dims;
 using ir::Graph;
 using ir::Node;
+using ir::NodeBuilder;
 using ir::Value;
 
 // What the weights stand for, without the scale of x.
@@ -58,7 +61,57 @@ void undo(Graph& graph, Node& n) {
   passes::replace_by(graph, n, made);
 }
 
+ops::q_conv::Attrs integer_window(const ops::conv::Attrs& f) {
+  ops::q_conv::Attrs q;
+  std::copy(f.strides, f.strides + 3, q.strides);
+  std::copy(f.dilations, f.dilations + 3, q.dilations);
+  std::copy(f.pads_begin, f.pads_begin + 3, q.pads_begin);
+  std::copy(f.pads_end, f.pads_end + 3, q.pads_end);
+  q.groups = f.groups;
+  q.to = static_cast<uint32_t>(DType::f32);
+  return q;
+}
+
+// Depthwise weights are few, and their products hardly faster in 8 bits than finding the scale is slow.
+bool pays(const Node& n) {
+  if (n.is(OpId::matmul)) return n.attributes<ops::matmul::Attrs>().transpose_a == 0;
+  return n.is(OpId::conv) && n.attributes<ops::conv::Attrs>().groups == 1;
+}
+
 }  // namespace
+
+bool write_dynamic(ir::Graph& graph, ir::Node& n, const QuantWeights& q, DynamicInputs* inputs, std::string* error) {
+  if (!pays(n)) return false;
+  Value* x = n.inputs[0];
+  NodeBuilder b(graph, *n.block, n.name, &n);
+  const int axis = n.is(OpId::matmul) ? x->type.rank() - 1 : 1;
+  std::vector<Value*>& numbers = (*inputs)[{x, axis}];
+  if (numbers.empty()) {
+    ops::dynamic_quantize::Attrs a;
+    a.mode = static_cast<uint32_t>(ops::dynamic_quantize::Mode::kAsymmetric);
+    a.axis = axis;
+    numbers = b.ops(OpId::dynamic_quantize, a, {x}, 3);
+  }
+  if (numbers.size() != 3 || numbers[0]->producer->block != n.block) return false;
+  const auto channels = static_cast<int32_t>(q.scales.size());
+  const ir::Type& w = n.inputs[passes::kWeights]->type;
+  const Dims dims = n.is(OpId::matmul) ? Dims{channels, static_cast<int32_t>(w.count() / std::max(1, channels))} : w.dims;
+  std::vector<Value*> operands(8, nullptr);
+  operands[0] = numbers[0];
+  operands[1] = graph.constant<int8_t>(dims, q.codes, n.inputs[passes::kWeights]->name);
+  operands[ops::kStageBias] = passes::float_constant(graph, DType::f32, {channels}, passes::bias_of(n));
+  operands[ops::kStageMultiplier] = graph.constant<float>({channels}, q.scales);
+  operands[ops::kStageXZero] = numbers[2];
+  operands[ops::kStageXScale] = numbers[1];
+  ops::q_matmul::Attrs matrix;
+  matrix.to = static_cast<uint32_t>(DType::f32);
+  Value* y = n.is(OpId::matmul) ? b.op(OpId::q_matmul, matrix, operands)
+                                : b.op(OpId::q_conv, integer_window(n.attributes<ops::conv::Attrs>()), operands);
+  if (y != nullptr) y = activate(b, passes::activation_of(n), y);
+  if (y == nullptr) *error = "quantizing dynamically: " + b.error();
+  else y->name = n.outputs[0]->name;
+  return passes::replace_by(graph, n, y);
+}
 
 void undo_dynamic(ir::Graph& graph) {
   bool changed = false;

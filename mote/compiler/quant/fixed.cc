@@ -22,6 +22,9 @@ using ir::Value;
 
 constexpr int kSumBits = 20;  // that both operands of a sum are shifted left, as in TFLite
 
+// Sums of 16-bit numbers shifted left would not fit 32 bits; they keep their f32 factors.
+bool is_byte(const Node& n) { return dtype_bits(n.outputs[0]->type.dtype) == 8; }
+
 void fix_sum(ops::QuantBinaryAttrs* a) {
   if (a->mode != static_cast<uint32_t>(ops::QuantMode::kReal)) return;
   const double twice = 2 * static_cast<double>(std::max(a->a_scale, a->b_scale));
@@ -82,7 +85,7 @@ void fix(Graph& graph, Node& n) {
     case OpId::q_conv: {
       fix_product(graph, n);
       auto a = n.attributes<ops::q_conv::Attrs>();
-      if (n.input(ops::q_conv::kResidual) == nullptr) return;
+      if (n.input(ops::q_conv::kResidual) == nullptr || !is_byte(n)) return;
       ops::QuantBinaryAttrs sum = ops::q_conv::sum_attrs(a);
       fix_sum(&sum);
       ops::q_conv::set_sum_attrs(a, sum);
@@ -93,6 +96,7 @@ void fix(Graph& graph, Node& n) {
     case OpId::q_matmul: return fix_product(graph, n);
     case OpId::q_add:
     case OpId::q_sub: {
+      if (!is_byte(n)) return;
       auto a = n.attributes<ops::QuantBinaryAttrs>();
       fix_sum(&a);
       n.set_attributes(a);

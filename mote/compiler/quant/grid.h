@@ -20,6 +20,9 @@ struct Grid {
 // The grid of -128..127 that covers a range and has a number for 0. `symmetric`: zero point 0, -127..127.
 Grid grid_of(Range range, bool symmetric);
 
+// A symmetric grid of -127..127 as one of -32767..32767.
+inline Grid with_16_bits(const Grid& g) { return {g.scale * 127 / 32767, 0}; }
+
 // Largest error-free magnitude of weights is 127 steps: -128 would keep some kernels from their fastest path.
 constexpr int kMostWeight = 127;
 

@@ -7,21 +7,6 @@
 namespace mote::quant {
 namespace {
 
-struct Energy {
-  double signal = 0, error = 0;
-
-  void add(const std::vector<double>& expected, const std::vector<double>& found) {
-    for (size_t i = 0; i < expected.size() && i < found.size(); ++i) {
-      signal += expected[i] * expected[i];
-      error += (expected[i] - found[i]) * (expected[i] - found[i]);
-    }
-  }
-  double db() const {
-    if (error <= 0) return std::numeric_limits<double>::infinity();
-    return signal <= 0 ? 0 : 10 * std::log10(signal / error);
-  }
-};
-
 double cosine(const std::vector<double>& a, const std::vector<double>& b) {
   double ab = 0, aa = 0, bb = 0;
   for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
@@ -35,6 +20,18 @@ double cosine(const std::vector<double>& a, const std::vector<double>& b) {
 int64_t largest(const std::vector<double>& v) { return std::max_element(v.begin(), v.end()) - v.begin(); }
 
 }  // namespace
+
+void Energy::add(const std::vector<double>& expected, const std::vector<double>& found) {
+  for (size_t i = 0; i < expected.size() && i < found.size(); ++i) {
+    signal += expected[i] * expected[i];
+    error += (expected[i] - found[i]) * (expected[i] - found[i]);
+  }
+}
+
+double Energy::db() const {
+  if (error <= 0) return std::numeric_limits<double>::infinity();
+  return signal <= 0 ? 0 : 10 * std::log10(signal / error);
+}
 
 bool measure(Probe& before, Probe& after, Samples& samples, const MeasureOptions& options, const Progress& progress, Measurement* out,
              std::string* error) {

@@ -24,6 +24,13 @@ struct OutputMeasure {
   double accuracy_before = 0, accuracy_after = 0;  // with labels
 };
 
+// Energies of a signal and of what was found instead of it.
+struct Energy {
+  double signal = 0, error = 0;
+  void add(const std::vector<double>& expected, const std::vector<double>& found);
+  double db() const;  // infinite where there is no error
+};
+
 struct Measurement {
   size_t samples = 0;
   bool labelled = false;

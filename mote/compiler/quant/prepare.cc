@@ -26,8 +26,28 @@ bool only_cuts_off(uint32_t kind) {
   return k == Kind::kNone || k == Kind::kRelu || k == Kind::kRelu6 || k == Kind::kClamp;
 }
 
-// The activation as a node of its own.
-Value* activate(NodeBuilder& b, const passes::Activation& act, Value* x) {
+bool split(Graph& graph, Node& n) {
+  if (!can_be_integer(n)) return false;
+  const passes::Activation act = passes::activation_of(n);
+  Value* residual = n.input(passes::kResidual);
+  if (residual == nullptr && only_cuts_off(act.kind)) return false;
+  std::vector<Value*> inputs = n.inputs;
+  inputs.resize(std::min<size_t>(inputs.size(), passes::kResidual));
+  while (inputs.back() == nullptr) inputs.pop_back();
+  Node* plain = graph.add_node(*n.block, n.op, n.attrs.data(), n.attrs.size(), inputs, 1, n.name, &n);
+  passes::set_activation(*plain, {});
+  NodeBuilder b(graph, *n.block, n.name, &n);
+  std::string why;
+  if (!ir::infer(*plain, &why)) return false;
+  Value* y = residual == nullptr ? plain->outputs[0] : b.op(OpId::add, {plain->outputs[0], residual});
+  y = y == nullptr ? nullptr : activate(b, act, y);
+  if (y != nullptr) y->name = n.outputs[0]->name;
+  return passes::replace_by(graph, n, y);
+}
+
+}  // namespace
+
+ir::Value* activate(NodeBuilder& b, const passes::Activation& act, Value* x) {
   switch (static_cast<Kind>(act.kind)) {
     case Kind::kNone: return x;
     case Kind::kClamp:
@@ -70,26 +90,14 @@ Value* activate(NodeBuilder& b, const passes::Activation& act, Value* x) {
   return nullptr;
 }
 
-bool split(Graph& graph, Node& n) {
-  if (!can_be_integer(n)) return false;
-  const passes::Activation act = passes::activation_of(n);
-  Value* residual = n.input(passes::kResidual);
-  if (residual == nullptr && only_cuts_off(act.kind)) return false;
-  std::vector<Value*> inputs = n.inputs;
-  inputs.resize(std::min<size_t>(inputs.size(), passes::kResidual));
-  while (inputs.back() == nullptr) inputs.pop_back();
-  Node* plain = graph.add_node(*n.block, n.op, n.attrs.data(), n.attrs.size(), inputs, 1, n.name, &n);
-  passes::set_activation(*plain, {});
-  NodeBuilder b(graph, *n.block, n.name, &n);
-  std::string why;
-  if (!ir::infer(*plain, &why)) return false;
-  Value* y = residual == nullptr ? plain->outputs[0] : b.op(OpId::add, {plain->outputs[0], residual});
-  y = y == nullptr ? nullptr : activate(b, act, y);
-  if (y != nullptr) y->name = n.outputs[0]->name;
-  return passes::replace_by(graph, n, y);
+bool is_named(const std::set<std::string>& names, const std::string& node) {
+  for (size_t at = 0; at <= node.size();) {
+    const size_t end = std::min(node.find('+', at), node.size());
+    if (names.count(node.substr(at, end - at)) > 0) return true;
+    at = end + 1;
+  }
+  return names.count(node) > 0;
 }
-
-}  // namespace
 
 bool can_be_integer(const ir::Node& n) {
   if (!passes::is_linear(n) || n.outputs[0]->type.dtype != DType::f32 || n.input(passes::kScales) != nullptr) return false;

@@ -26,10 +26,13 @@ bool Probe::build(const frontends::Source& source, const driver::CompileOptions&
   o.progress = nullptr;
   if (!driver::compile(source, o, &compiled_, problems)) return false;
   std::string error;
-  if (!program_.open(compiled_.file.span(), {}, {}, &error, o.plan.ops, o.select)) {
-    problems->push_back({"calibration", error, ""});
-    return false;
-  }
+  if (open(compiled_.file.span(), {}, o.plan.ops, o.select, &error)) return true;
+  problems->push_back({"calibration", error, ""});
+  return false;
+}
+
+bool Probe::open(ConstBytes file, ConstBytes external, const OpRegistry* ops, kernels::SelectFn select, std::string* error) {
+  if (!program_.open(file, external, {}, error, ops, select)) return false;
   const std::vector<std::string> names = output_names();
   own_ = names.size();
   for (size_t i = names.size(); i-- > 0;) {

@@ -21,12 +21,16 @@ class Probe {
   // `options` as for the program itself; examples and digests are left out.
   bool build(const frontends::Source& source, const driver::CompileOptions& options, const GraphEdit& edit, ir::Problems* problems);
 
+  // A program that exists: `file` and `external` must outlive this.
+  bool open(ConstBytes file, ConstBytes external, const OpRegistry* ops, kernels::SelectFn select, std::string* error);
+
   bool run(const std::vector<driver::Array>& inputs, std::string* error) { return program_.run(0, inputs, &outputs_, error); }
   // Of the last run; null when it is not shown.
   const driver::Array* value(int id) const;
   const driver::Array& output(size_t index) const { return outputs_[index]; }
   size_t output_count() const { return own_; }  // the model's own
   std::vector<std::string> output_names() const;
+  const ProgramTable& table() const { return program_.program().table(); }
 
  private:
   driver::CompileResult compiled_;

@@ -7,6 +7,7 @@
 #include "mote/compiler/quant/fixed.h"
 #include "mote/compiler/quant/prepare.h"
 #include "mote/compiler/quant/rounding.h"
+#include "mote/compiler/quant/smooth.h"
 #include "mote/ops/op_docs.h"
 
 namespace mote::quant {
@@ -24,18 +25,15 @@ std::string op_name(uint16_t op) {
   return doc != nullptr ? doc->name : std::to_string(op);
 }
 
-// A fused node has the names of all it was made of: "Conv_3+Relu_4".
-bool is_named(const std::set<std::string>& names, const std::string& node) {
-  for (size_t at = 0; at <= node.size();) {
-    const size_t end = std::min(node.find('+', at), node.size());
-    if (names.count(node.substr(at, end - at)) > 0) return true;
-    at = end + 1;
-  }
-  return names.count(node) > 0;
+void show(ir::Graph& graph, const std::set<int>& values) {
+  for (ir::Value* v : observed_values(graph.methods[0]))
+    if (values.count(v->id) > 0) graph.add_output(graph.methods[0], shown_name(v->id), v);
 }
 
-void show(ir::Graph& graph, const std::vector<ir::Value*>& values) {
-  for (ir::Value* v : values) graph.add_output(graph.methods[0], shown_name(v->id), v);
+void prepare_for(const Recipe& recipe, ir::Graph& graph) {
+  smooth(graph, recipe.smooth);
+  prepare(graph);
+  equalise(graph, recipe.factors);
 }
 
 bool fail(ir::Problems* problems, const std::string& what, const std::string& advice = "") {
@@ -53,7 +51,10 @@ struct Quantizer::Work {
 };
 
 Quantizer::Quantizer(const frontends::Source& source, const driver::CompileOptions& compile, const Options& options)
-    : source_(source), compile_(compile), options_(options) {}
+    : source_(source), compile_(compile), options_(options) {
+  recipe_.wide = options.wide;
+  recipe_.smooth = options.smooth;
+}
 Quantizer::~Quantizer() = default;
 
 bool Quantizer::calibrate(Samples& samples, const Progress& progress, ir::Problems* problems) {
@@ -62,6 +63,7 @@ bool Quantizer::calibrate(Samples& samples, const Progress& progress, ir::Proble
                 "leave --exact, --no-fuse and --no-optimize away");
   if (samples.count() == 0) return fail(problems, "there are no calibration samples");
   Work work;
+  if (options_.equalise && !find_factors(samples, progress, problems)) return false;
   if (!observe(samples, progress, &work, problems)) return false;
   choose_weights(work, progress);
   return choose_observer(work, samples, progress, problems);
@@ -77,6 +79,7 @@ bool Quantizer::choose_observer(const Work& work, Samples& samples, const Progre
     all = {{Observer::kMse, 0},           {Observer::kMinMax, 0},         {Observer::kMovingAverage, 0},
            {Observer::kPercentile, 99.9}, {Observer::kPercentile, 99.97}, {Observer::kPercentile, 99.99}};
   std::map<int, Grid> best;
+  Candidate best_observer = all[0];
   double most = -INFINITY;
   for (const Candidate& c : all) {
     recipe_.grids = grids_for(work, c.observer, c.percentile);
@@ -91,17 +94,56 @@ bool Quantizer::choose_observer(const Work& work, Samples& samples, const Progre
     if (worst <= most) continue;
     most = worst;
     best = recipe_.grids;
+    best_observer = c;
     chosen_ = kObserverNames[static_cast<size_t>(c.observer)];
     if (c.observer == Observer::kPercentile) chosen_ += " " + std::to_string(c.percentile).substr(0, 6);
   }
   recipe_.grids = std::move(best);
+  for (const int id : work.observed)
+    recipe_.spare[id] = grid_of(stats_[id].range(best_observer.observer, best_observer.percentile, options_.symmetric), options_.symmetric);
+  return true;
+}
+
+bool Quantizer::run_all(Probe& probe, Samples& samples, const Progress& progress, const std::string& stage, const Look& look,
+                        ir::Problems* problems) const {
+  for (size_t s = 0; s < samples.count(); ++s) {
+    if (progress) progress(stage, static_cast<double>(s) / static_cast<double>(samples.count()));
+    std::vector<driver::Array> inputs;
+    std::string error;
+    if (!samples.read(s, &inputs, &error) || !probe.run(inputs, &error))
+      return fail(problems, "calibration sample " + std::to_string(s) + ": " + error);
+    look(inputs);
+  }
+  return true;
+}
+
+bool Quantizer::find_factors(Samples& samples, const Progress& progress, ir::Problems* problems) {
+  std::vector<EqualPair> pairs;
+  std::set<int> values;
+  Probe probe;
+  const auto edit = [&](ir::Graph& graph, std::string*) {
+    smooth(graph, recipe_.smooth);
+    prepare(graph);
+    pairs = equal_pairs(graph.methods[0]);
+    for (const EqualPair& p : pairs) values.insert(p.id);
+    show(graph, values);
+    return true;
+  };
+  if (!probe.build(source_, compile_, edit, problems)) return false;
+  std::map<int, std::vector<float>> peaks;
+  const auto look = [&](const std::vector<driver::Array>&) {
+    for (const int id : values) add_peaks(*probe.value(id), &peaks[id]);
+  };
+  if (!pairs.empty() && !run_all(probe, samples, progress, "equalising", look, problems)) return false;
+  for (const EqualPair& p : pairs)
+    if (p.reach.empty() || p.reach.size() == peaks[p.id].size()) recipe_.factors[p.id] = p.factors(peaks[p.id]);
   return true;
 }
 
 bool Quantizer::observe(Samples& samples, const Progress& progress, Work* work, ir::Problems* problems) {
   Probe probe;
   const auto edit = [&](ir::Graph& graph, std::string*) {
-    prepare(graph);
+    prepare_for(recipe_, graph);
     for (const auto& n : graph.methods[0].block->nodes) {
       if (!can_be_integer(*n)) continue;
       const int id = n->outputs[0]->id;
@@ -120,21 +162,15 @@ bool Quantizer::observe(Samples& samples, const Progress& progress, Work* work, 
       m.start();
       work->moments.emplace(id, std::move(m));
     }
-    const std::vector<ir::Value*> observed = observed_values(graph.methods[0]);
-    for (const ir::Value* v : observed) work->observed.push_back(v->id);
-    show(graph, observed);
+    for (const ir::Value* v : observed_values(graph.methods[0])) work->observed.push_back(v->id);
+    show(graph, {work->observed.begin(), work->observed.end()});
     return true;
   };
   if (!probe.build(source_, compile_, edit, problems)) return false;
   if (work->layout.products.empty())
     return fail(problems, "nothing to quantize: the model has no convolution or matrix product of f32 with constant weights");
   DataCheck check;
-  for (size_t s = 0; s < samples.count(); ++s) {
-    if (progress) progress("calibrating", static_cast<double>(s) / static_cast<double>(samples.count()));
-    std::vector<driver::Array> inputs;
-    std::string error;
-    if (!samples.read(s, &inputs, &error) || !probe.run(inputs, &error))
-      return fail(problems, "calibration sample " + std::to_string(s) + ": " + error);
+  const auto look = [&](const std::vector<driver::Array>& inputs) {
     check.add(inputs);
     for (const int id : work->observed) {
       const driver::Array& a = *probe.value(id);
@@ -144,7 +180,8 @@ bool Quantizer::observe(Samples& samples, const Progress& progress, Work* work, 
       const auto m = work->moments.find(p.id);
       if (m != work->moments.end()) m->second.add(*probe.value(p.input_id));
     }
-  }
+  };
+  if (!run_all(probe, samples, progress, "calibrating", look, problems)) return false;
   samples_ = samples.count();
   fingerprint_ = check.fingerprint();
   warnings_ = check.warnings();
@@ -199,7 +236,7 @@ void Quantizer::choose_weights(const Work& work, const Progress& progress) {
     QuantWeights q = options_.weight_scales ? best_scaled_weights(rows) : nearest_weights(rows);
     const auto m = work.moments.find(id);
     if (m != work.moments.end() && m->second.rows() > 0) {
-      if (options_.adaptive_rounding) round_for_output(rows, m->second, &q);
+      if (options_.adaptive_rounding) round_for_output(rows, m->second, Means::kCorrected, &q);
       if (options_.bias_correction) recipe_.bias_shift[id] = mean_shift(rows, m->second, q);
     }
     recipe_.weights[id] = std::move(q);
@@ -211,55 +248,69 @@ Texts Quantizer::evidence() const {
   const auto add = [&](bool on, const char* name) {
     if (on) corrections += (corrections.empty() ? "" : ", ") + std::string(name);
   };
+  add(options_.equalise, "equalisation");
+  add(options_.smooth > 0, "smooth scaling");
   add(options_.weight_scales, "weight scales");
   add(options_.adaptive_rounding, "adaptive rounding");
   add(options_.bias_correction, "bias correction");
-  return {{"quant.scheme", options_.symmetric ? "int8 symmetric" : "int8"},
+  return {{"quant.scheme", options_.wide        ? "int16x8"
+                           : options_.symmetric ? "int8 symmetric"
+                                                : "int8"},
           {"quant.observer", chosen_},
           {"quant.corrections", corrections},
           {"quant.calibration.samples", std::to_string(samples_)},
           {"quant.calibration.sha256", fingerprint_}};
 }
 
-bool Quantizer::compile(const Texts& evidence, driver::CompileResult* out, ir::Problems* problems) const {
+driver::CompileOptions Quantizer::program_options() const {
   driver::CompileOptions o = compile_;
-  o.evidence.insert(o.evidence.end(), evidence.begin(), evidence.end());
-  o.passes.quantize = [&](ir::Graph& graph, std::string* error) {
-    prepare(graph);
+  o.passes.quantize = [this](ir::Graph& graph, std::string* error) {
+    prepare_for(recipe_, graph);
     return apply(recipe_, graph, {}, error);
   };
-  o.after_passes = [&](ir::Graph& graph, std::string* error) {
+  o.after_passes = [this](ir::Graph& graph, std::string* error) {
     use_fixed_point(graph);
     return !compile_.after_passes || compile_.after_passes(graph, error);
   };
   // The float model is no reference for the bits of the integer one: examples hold what the program gives.
   o.golden.check_macs = 1;
   o.select = nullptr;
+  return o;
+}
+
+bool Quantizer::compile(const Texts& evidence, driver::CompileResult* out, ir::Problems* problems) const {
+  driver::CompileOptions o = program_options();
+  o.evidence.insert(o.evidence.end(), evidence.begin(), evidence.end());
   return driver::compile(source_, o, out, problems);
 }
 
-bool Quantizer::measure(Samples& samples, const MeasureOptions& options, const Progress& progress, Measurement* out,
-                        ir::Problems* problems) const {
-  Probe before, after;
-  const auto in_float = [&](ir::Graph& graph, std::string*) {
-    if (options.values.empty()) return true;  // the model as it is
-    prepare(graph);
-    std::vector<ir::Value*> shown;
-    for (ir::Value* v : observed_values(graph.methods[0]))
-      if (options.values.count(v->id) > 0) shown.push_back(v);
-    show(graph, shown);
+bool Quantizer::build_float(const std::set<int>& values, Probe* out, ir::Problems* problems) const {
+  const auto edit = [&](ir::Graph& graph, std::string*) {
+    if (values.empty()) return true;  // the model as it is
+    prepare_for(recipe_, graph);
+    show(graph, values);
     return true;
   };
-  const auto quantized = [&](ir::Graph& graph, std::string* error) {
-    prepare(graph);
-    return apply(recipe_, graph, options.values, error);
-  };
+  return out->build(source_, compile_, edit, problems);
+}
+
+bool Quantizer::build_quantized(const Recipe& recipe, const std::set<int>& values, Probe* out, ir::Problems* problems) const {
   driver::CompileOptions fixed = compile_;
   fixed.after_passes = [](ir::Graph& graph, std::string*) {
     use_fixed_point(graph);
     return true;
   };
-  if (!before.build(source_, compile_, in_float, problems) || !after.build(source_, fixed, quantized, problems)) return false;
+  const auto edit = [&](ir::Graph& graph, std::string* error) {
+    prepare_for(recipe, graph);
+    return apply(recipe, graph, values, error);
+  };
+  return out->build(source_, fixed, edit, problems);
+}
+
+bool Quantizer::measure(Samples& samples, const MeasureOptions& options, const Progress& progress, Measurement* out,
+                        ir::Problems* problems) const {
+  Probe before, after;
+  if (!build_float(options.values, &before, problems) || !build_quantized(recipe_, options.values, &after, problems)) return false;
   std::string error;
   return quant::measure(before, after, samples, options, progress, out, &error) || fail(problems, error);
 }

@@ -24,8 +24,11 @@ struct Options {
   Observer observer = Observer::kAuto;
   double percentile = 99.99;
   bool symmetric = false;          // activations with zero point 0
+  float smooth = 0.5f;             // smooth.h; 0: off
+  bool wide = false;               // and 16 bits (int16x8); with symmetric alone
   bool adaptive_rounding = true;   // rounding.h
   bool bias_correction = true;     // rounding.h
+  bool equalise = true;            // equalise.h
   bool weight_scales = true;       // scales of weights for the least squared error instead of the largest weight
   std::set<std::string> in_float;  // nodes of the model to leave alone
 };
@@ -52,6 +55,16 @@ class Quantizer {
   // What calibrate() used and chose, for the file's evidence.
   Texts evidence() const;
 
+  // How the program is compiled. Borrows this.
+  driver::CompileOptions program_options() const;
+
+  // Products (by output) to leave in float from now on.
+  void set_in_float(const std::set<int>& products) { recipe_.in_float = products; }
+
+  // The float model, showing `values`, and the quantized one.
+  bool build_float(const std::set<int>& values, Probe* out, ir::Problems* problems) const;
+  bool build_quantized(const Recipe& recipe, const std::set<int>& values, Probe* out, ir::Problems* problems) const;
+
   // Runs float model and quantized model side by side.
   bool measure(Samples& samples, const MeasureOptions& options, const Progress& progress, Measurement* out, ir::Problems* problems) const;
 
@@ -65,6 +78,10 @@ class Quantizer {
  private:
   struct Work;  // what calibrate() keeps of the graph while it runs
 
+  using Look = std::function<void(const std::vector<driver::Array>& inputs)>;
+  bool run_all(Probe& probe, Samples& samples, const Progress& progress, const std::string& stage, const Look& look,
+               ir::Problems* problems) const;
+  bool find_factors(Samples& samples, const Progress& progress, ir::Problems* problems);
   bool observe(Samples& samples, const Progress& progress, Work* work, ir::Problems* problems);
   std::map<int, Grid> grids_for(const Work& work, Observer observer, double percentile);
   bool choose_observer(const Work& work, Samples& samples, const Progress& progress, ir::Problems* problems);

@@ -78,9 +78,9 @@ class Writer {
     for (const auto& [node, operand] : layout.constants)
       if (!write_constant(*node, operand)) return false;
     for (Value* v : layout.values) {
-      const auto grid = recipe_.grids.find(v->id);
-      if (grid == recipe_.grids.end()) return fail("no range was observed for '" + v->name + "'");
-      Value* d = write_pair(v, grid->second);
+      const Grid* grid = recipe_.grid(v->id);
+      if (grid == nullptr) return fail("no range was observed for '" + v->name + "'");
+      Value* d = write_pair(v, *grid);
       if (d == nullptr) return false;
       shown[v->id] = d;
     }
@@ -102,9 +102,11 @@ class Writer {
     if (next != block.nodes.end()) before = next->get();
     const std::vector<Node*> users = v->users;
     ir::NodeBuilder b(graph_, block, "", before);
-    Value* scale = graph_.scalar<float>(g.scale);
-    Value* zero = graph_.scalar<int8_t>(static_cast<int8_t>(g.zero));
-    Value* q = b.op(OpId::quantize, ops::quantize::Attrs{}, {v, scale, zero});
+    Value* scale = graph_.scalar<float>(recipe_.wide ? with_16_bits(g).scale : g.scale);
+    Value* zero = recipe_.wide ? graph_.scalar<int16_t>(0) : graph_.scalar<int8_t>(static_cast<int8_t>(g.zero));
+    ops::quantize::Attrs how;
+    if (recipe_.wide) how.to = static_cast<uint32_t>(DType::s16);
+    Value* q = b.op(OpId::quantize, how, {v, scale, zero});
     Value* d = q == nullptr ? nullptr : b.op(OpId::dequantize, ops::dequantize::Attrs{}, {q, scale, zero});
     if (d == nullptr) {
       fail(b.error());
@@ -133,9 +135,9 @@ class Writer {
         graph_.set_input(&n, passes::kBias, b);
       }
     }
-    const auto x = recipe_.grids.find(n.inputs[0]->id);
-    if (x == recipe_.grids.end()) return fail("no range was observed for the input of '" + n.name + "'");
-    fit_bias(rows, bias, x->second.scale, &q);
+    const Grid* x = recipe_.grid(n.inputs[0]->id);
+    if (x == nullptr) return fail("no range was observed for the input of '" + n.name + "'");
+    if (!recipe_.wide) fit_bias(rows, bias, x->scale, &q);
     const bool columns = columns_first(n);
     std::vector<int8_t> codes =
         columns ? transposed(q.codes, static_cast<size_t>(rows.rows), static_cast<size_t>(rows.columns)) : std::move(q.codes);
@@ -151,12 +153,22 @@ class Writer {
     const std::vector<double> numbers = passes::constant_numbers(c);
     Range range;
     for (const double v : numbers) range = {std::min(range.lo, v), std::max(range.hi, v)};
+    if (recipe_.wide) return write_wide_constant(n, operand, numbers, with_16_bits(grid_of(range, true)).scale);
     const Grid g = grid_of(range, false);
     std::vector<int8_t> codes;
     for (const double v : numbers)
       codes.push_back(static_cast<int8_t>(std::clamp(std::nearbyint(v / static_cast<double>(g.scale)) + g.zero, -128.0, 127.0)));
     return write_dequantize(n, operand, graph_.constant<int8_t>(c->type.dims, codes, c->name), graph_.scalar<float>(g.scale),
                             graph_.scalar<int8_t>(static_cast<int8_t>(g.zero)), {});
+  }
+
+  bool write_wide_constant(Node& n, size_t operand, const std::vector<double>& numbers, float scale) {
+    const Value* c = n.inputs[operand];
+    std::vector<int16_t> codes;
+    for (const double v : numbers)
+      codes.push_back(static_cast<int16_t>(std::clamp(std::nearbyint(v / static_cast<double>(scale)), -32767.0, 32767.0)));
+    return write_dequantize(n, operand, graph_.constant<int16_t>(c->type.dims, codes, c->name), graph_.scalar<float>(scale),
+                            graph_.scalar<int16_t>(0), {});
   }
 
   bool write_dequantize(Node& n, size_t operand, Value* codes, Value* scales, Value* zero, const ops::dequantize::Attrs& a) {
@@ -187,6 +199,12 @@ WeightRows weight_rows(const ir::Node& n) {
   std::memcpy(out.values.data(), w->data.data, std::min(w->data.size, out.values.size() * sizeof(float)));
   if (columns_first(n)) out.values = transposed(out.values, static_cast<size_t>(out.columns), static_cast<size_t>(out.rows));
   return out;
+}
+
+void set_weight_rows(ir::Graph& graph, ir::Node& n, WeightRows rows) {
+  if (columns_first(n)) rows.values = transposed(rows.values, static_cast<size_t>(rows.rows), static_cast<size_t>(rows.columns));
+  const Value* w = n.inputs[passes::kWeights];
+  graph.set_input(&n, passes::kWeights, graph.constant<float>(w->type.dims, rows.values, w->name));
 }
 
 QuantWeights nearest_weights(const WeightRows& w) {
@@ -224,6 +242,12 @@ void fit_bias(const WeightRows& w, const std::vector<double>& bias, float input_
       q->codes[i] = code_of(w.values[i], q->scales[r]);
     }
   }
+}
+
+const Grid* Recipe::grid(int value) const {
+  for (const auto* all : {&grids, &spare})
+    if (const auto it = all->find(value); it != all->end()) return &it->second;
+  return nullptr;
 }
 
 bool apply(const Recipe& recipe, ir::Graph& graph, const std::set<int>& expose, std::string* error) {

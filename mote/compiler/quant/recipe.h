@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mote/compiler/quant/equalise.h"
 #include "mote/compiler/quant/grid.h"
 #include "mote/compiler/quant/layout.h"
 
@@ -18,6 +19,7 @@ struct WeightRows {
   std::vector<float> values;  // (rows, columns)
 };
 WeightRows weight_rows(const ir::Node& product);
+void set_weight_rows(ir::Graph& graph, ir::Node& product, WeightRows rows);
 
 struct QuantWeights {
   std::vector<int8_t> codes;  // (rows, columns), -127..127
@@ -32,8 +34,14 @@ QuantWeights best_scaled_weights(const WeightRows& weights);
 void fit_bias(const WeightRows& weights, const std::vector<double>& bias, float input_scale, QuantWeights* out);
 
 struct Recipe {
+  ChannelFactors factors;             // equalise(): applied to the prepared graph before apply()
+  const Grid* grid(int value) const;  // null: its range was not observed
+
+  float smooth = 0;                               // smooth.h
+  bool wide = false;                              // activations have 16 bits and zero point 0; grids are symmetric ones of 8
   std::set<int> in_float;                         // outputs of products that stay in float
   std::map<int, Grid> grids;                      // by value
+  std::map<int, Grid> spare;                      // of values that become 8-bit numbers only when other products stay in float
   std::map<int, QuantWeights> weights;            // by the product's output; nearest_weights where there is none
   std::map<int, std::vector<double>> bias_shift;  // by the product's output: added to its bias
 };

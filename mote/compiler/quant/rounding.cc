@@ -10,25 +10,38 @@ constexpr int kSweeps = 8;
 // Of the mean variance, added to every variance: the data shows only some of the directions there are.
 constexpr float kDamping = 0.01f;
 
-// One channel: moves codes by one where that makes e' C e smaller, e = w - scale * code.
-void descend(const float* w, float scale, const std::vector<float>& c, size_t n, int8_t* codes) {
+std::vector<float> damped_moments(const InputMoments& moments, int64_t group, Means means) {
+  std::vector<float> c = moments.covariance(group);
+  const auto n = static_cast<size_t>(moments.columns());
+  if (means == Means::kCount) {
+    const std::vector<float> m = moments.mean(group);
+    for (size_t i = 0; i < n; ++i)
+      for (size_t k = 0; k < n; ++k) c[i * n + k] += m[i] * m[k];
+  }
+  float trace = 0;
+  for (size_t i = 0; i < n; ++i) trace += c[i * n + i];
+  for (size_t i = 0; i < n; ++i) c[i * n + i] += kDamping * trace / static_cast<float>(n);
+  return c;
+}
+
+// Moves codes by one where that makes e' C e smaller, e = what the codes stand for less what they should.
+void descend(const RowCodes& row, const std::vector<float>& c, size_t n) {
   std::vector<float> e(n), gradient(n, 0);
-  for (size_t i = 0; i < n; ++i) e[i] = w[i] - scale * static_cast<float>(codes[i]);
+  for (size_t i = 0; i < n; ++i) e[i] = row.weights[i] - row.scales[i] * (static_cast<float>(row.codes[i]) - row.zeros[i]);
   for (size_t i = 0; i < n; ++i)
     for (size_t k = 0; k < n; ++k) gradient[k] += c[i * n + k] * e[i];
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     bool moved = false;
     for (size_t i = 0; i < n; ++i) {
-      const int step = gradient[i] > 0 ? 1 : -1, code = codes[i] + step;
-      const float after = e[i] - scale * static_cast<float>(step);
+      const float scale = row.scales[i];
+      const int step = (gradient[i] > 0) == (scale > 0) ? 1 : -1, code = row.codes[i] + step;
+      const float d = scale * static_cast<float>(step), after = e[i] - d;
       // Only to a neighbour of the real weight: the moments are an estimate.
-      if (std::abs(code) > kMostWeight || std::fabs(after) > scale) continue;
-      const float change = scale * (scale * c[i * n + i] - 2 * static_cast<float>(step) * gradient[i]);
-      if (change >= 0) continue;
-      codes[i] = static_cast<int8_t>(code);
+      if (code < row.lo || code > row.hi || std::fabs(after) > std::fabs(scale)) continue;
+      if (d * (d * c[i * n + i] - 2 * gradient[i]) >= 0) continue;
+      row.codes[i] = static_cast<int8_t>(code);
       e[i] = after;
       const float* line = c.data() + i * n;
-      const float d = scale * static_cast<float>(step);
       for (size_t k = 0; k < n; ++k) gradient[k] -= d * line[k];
       moved = true;
     }
@@ -38,19 +51,23 @@ void descend(const float* w, float scale, const std::vector<float>& c, size_t n,
 
 }  // namespace
 
-void round_for_output(const WeightRows& w, const InputMoments& moments, QuantWeights* q) {
-  const auto n = static_cast<size_t>(w.columns);
-  const int64_t per_group = w.rows / moments.groups();
+void round_rows(const InputMoments& moments, Means means, int64_t rows, const std::function<RowCodes(int64_t row)>& row_of) {
+  const int64_t per_group = std::max<int64_t>(1, rows / moments.groups());
   for (int64_t g = 0; g < moments.groups(); ++g) {
-    std::vector<float> c = moments.covariance(g);
-    float trace = 0;
-    for (size_t i = 0; i < n; ++i) trace += c[i * n + i];
-    for (size_t i = 0; i < n; ++i) c[i * n + i] += kDamping * trace / static_cast<float>(n);
-    for (int64_t r = g * per_group; r < (g + 1) * per_group; ++r) {
-      const size_t at = static_cast<size_t>(r) * n;
-      descend(w.values.data() + at, q->scales[static_cast<size_t>(r)], c, n, q->codes.data() + at);
-    }
+    const std::vector<float> c = damped_moments(moments, g, means);
+    for (int64_t r = g * per_group; r < (g + 1) * per_group; ++r) descend(row_of(r), c, static_cast<size_t>(moments.columns()));
   }
+}
+
+void round_for_output(const WeightRows& w, const InputMoments& moments, Means means, QuantWeights* q) {
+  const auto n = static_cast<size_t>(w.columns);
+  std::vector<float> scales(n);
+  const std::vector<float> zeros(n, 0);
+  round_rows(moments, means, w.rows, [&](int64_t r) {
+    std::fill(scales.begin(), scales.end(), q->scales[static_cast<size_t>(r)]);
+    const size_t at = static_cast<size_t>(r) * n;
+    return RowCodes{w.values.data() + at, scales.data(), zeros.data(), -kMostWeight, kMostWeight, q->codes.data() + at};
+  });
 }
 
 std::vector<double> mean_shift(const WeightRows& w, const InputMoments& moments, const QuantWeights& q) {

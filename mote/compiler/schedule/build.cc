@@ -161,6 +161,7 @@ bool StepBuilder::node(const ir::Node& node) {
     case ir::kIf: return if_node(node);
     case ir::kLoop: return loop_node(node);
     case ir::kAssign: return assign_node(node);
+    case static_cast<uint16_t>(ControlOp::kDelegate): return delegate_node(node);
     default: return operation(node);
   }
 }

@@ -48,6 +48,7 @@ class StepBuilder {
   void collect_scan(const ir::Node& node, const Loop& loop, size_t scan);
   void carry_over(const ir::Node& node, const Loop& loop);
   bool assign_node(const ir::Node& node);
+  bool delegate_node(const ir::Node& node);
 
   // The tensor of a value that exists at this point.
   TensorId tensor_of(const ir::Value& value);

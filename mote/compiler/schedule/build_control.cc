@@ -44,6 +44,24 @@ bool StepBuilder::assign_node(const ir::Node& node) {
   return true;
 }
 
+// A call of a backend (compiler/placement), with the steps that compute the same where the backend cannot be had.
+bool StepBuilder::delegate_node(const ir::Node& node) {
+  std::vector<TensorId> outputs;
+  for (const ir::Value* v : node.outputs) outputs.push_back(output_of(*v));
+  const size_t at = plan_.steps.size();
+  Step s;
+  s.op = node.op;
+  s.attrs = node.attrs;
+  s.name = node.name;
+  for (const ir::Value* v : node.inputs) s.inputs.push_back(tensor_of(*v));
+  s.outputs = outputs;
+  plan_.steps.push_back(std::move(s));
+  if (node.blocks.empty()) return true;
+  if (!branch(node, 0, outputs)) return false;
+  plan_.steps[at].body = static_cast<uint32_t>(plan_.steps.size() - at - 1);
+  return true;
+}
+
 // What a loop keeps besides the model's own values.
 struct StepBuilder::Loop {
   std::vector<TensorId> carried;

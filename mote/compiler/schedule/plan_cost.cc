@@ -1,6 +1,7 @@
 #include "mote/compiler/schedule/plan_cost.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "mote/format/reader.h"
 
@@ -124,7 +125,7 @@ uint32_t PlanCost::useful_threads(const Plan& plan, const Step& s, const emit::C
   return static_cast<uint32_t>(std::min<double>(threads_, work / kWorthwhile));
 }
 
-double PlanCost::step_ns(const Plan& plan, const Step& s, const Scope& scope) {
+double PlanCost::time_of(const Plan& plan, const Step& s, const Scope& scope) {
   const emit::Cost cost = cost_of_step(plan, s);
   const uint32_t threads = useful_threads(plan, s, cost, scope.trips);
   const target::Rates rates = target::rates_of(target_, threads);
@@ -133,19 +134,21 @@ double PlanCost::step_ns(const Plan& plan, const Step& s, const Scope& scope) {
   return 2 * static_cast<double>(cost.products) / rate + operands_ns(plan, s, scope, threads) + scope.trips * call;
 }
 
-double PlanCost::run_ns(const Plan& plan) {
+double PlanCost::run_ns(const Plan& plan, std::vector<double>* step_ns) {
   writers_.assign(plan.tensors.size(), 0);
   constant_bytes_ = 0;
   for (const Constant& c : plan.constants) constant_bytes_ += c.data.size;
-  double ns = 0;
+  std::vector<double> each(plan.steps.size(), 0);
   Scope scope;
   size_t end = 0;  // of the strip
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     if (i == end) scope = Scope{};
     const Step& s = plan.steps[i];
     if (s.is(ControlOp::kStrip)) scope = scope_of(plan, i), end = i + 1 + s.body;
-    else if (!s.is_control()) ns += step_ns(plan, s, scope);
+    else if (!s.is_control()) each[i] = time_of(plan, s, scope);
   }
+  const double ns = std::accumulate(each.begin(), each.end(), 0.0);
+  if (step_ns != nullptr) *step_ns = std::move(each);
   return ns;
 }
 

@@ -18,7 +18,8 @@ class PlanCost {
   PlanCost(const target::Target& target, uint32_t threads) : target_(target), threads_(threads) {}
 
   // Nanoseconds of one pass over the steps; what control steps repeat, strips excepted, counts once. Nothing need be placed yet.
-  double run_ns(const Plan& plan);
+  // `step_ns`: of each step by itself.
+  double run_ns(const Plan& plan, std::vector<double>* step_ns = nullptr);
 
  private:
   // What the steps of a strip keep between its trips; of steps outside: one trip.
@@ -28,7 +29,7 @@ class PlanCost {
     bool strip = false;
   };
   Scope scope_of(const Plan& plan, size_t strip) const;
-  double step_ns(const Plan& plan, const Step& step, const Scope& scope);
+  double time_of(const Plan& plan, const Step& step, const Scope& scope);
   double moved_ns(uint64_t bytes, uint64_t among, uint32_t threads, bool written) const;
   double operands_ns(const Plan& plan, const Step& step, const Scope& scope, uint32_t threads);
   uint32_t useful_threads(const Plan& plan, const Step& step, const emit::Cost& cost, double trips) const;

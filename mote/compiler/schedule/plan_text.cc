@@ -90,17 +90,18 @@ class Printer {
 
   std::string text_of(const Step& s) const {
     const OpDoc* doc = find_op_doc(s.op);
-    std::string t = s.is(ControlOp::kIf)      ? "if"
-                    : s.is(ControlOp::kLoop)  ? "loop"
-                    : s.is(ControlOp::kStrip) ? "strip"
-                    : s.op == ir::kCustom     ? "custom " + quoted(s.symbol)
-                    : doc != nullptr          ? doc->name
-                                              : "?";
+    std::string t = s.is(ControlOp::kIf)         ? "if"
+                    : s.is(ControlOp::kLoop)     ? "loop"
+                    : s.is(ControlOp::kStrip)    ? "strip"
+                    : s.is(ControlOp::kDelegate) ? "delegate"
+                    : s.op == ir::kCustom        ? "custom " + quoted(s.symbol)
+                    : doc != nullptr             ? doc->name
+                                                 : "?";
     for (TensorId x : s.inputs) t += " " + operand(x);
     if (!s.outputs.empty()) t += " ->";
     for (TensorId x : s.outputs) t += " " + operand(x);
     if (s.is(ControlOp::kLoop) || s.is(ControlOp::kStrip)) t += " trips " + number(s.trips);
-    if (!s.is_control()) t += " " + emit::attrs_text(s.op, s.attrs);
+    if (!s.is_control() || s.is(ControlOp::kDelegate)) t += " " + emit::attrs_text(s.op, s.attrs);
     if (s.rows.rows != 0)
       t += " rows " + std::to_string(s.rows.begin) + " " + std::to_string(s.rows.step) + " " + std::to_string(s.rows.rows);
     if (!s.name.empty()) t += " " + quoted(s.name);
@@ -265,6 +266,7 @@ class Parser {
     if (op == "if") s.op = static_cast<uint16_t>(ControlOp::kIf);
     else if (op == "loop") s.op = static_cast<uint16_t>(ControlOp::kLoop);
     else if (op == "strip") s.op = static_cast<uint16_t>(ControlOp::kStrip);
+    else if (op == "delegate") s.op = static_cast<uint16_t>(ControlOp::kDelegate);
     else if (op == "custom") s.op = ir::kCustom, s.symbol = w.text();
     else if (doc != nullptr) s.op = doc->id;
     else return w.fail("unknown operator '" + op + "'");
@@ -282,7 +284,7 @@ class Parser {
       w.expect("trips");
       s.trips = static_cast<uint32_t>(w.number(0, 0xffffffffll));
     }
-    if (!s.is_control() && !emit::attrs_from_text(s.op, w.word(), &s.attrs)) w.fail("wrong attributes");
+    if ((!s.is_control() || s.is(ControlOp::kDelegate)) && !emit::attrs_from_text(s.op, w.word(), &s.attrs)) w.fail("wrong attributes");
     if (w.accept("rows")) {
       s.rows.begin = static_cast<int32_t>(w.number(-kMost, kMost));
       s.rows.step = static_cast<int32_t>(w.number(-kMost, kMost));

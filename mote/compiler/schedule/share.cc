@@ -43,7 +43,7 @@ void Sharing::scan() {
       if (t >= 0) uses(t).reads.push_back(i);
     for (TensorId t : s.outputs)
       if (t >= 0) uses(t).writes.push_back(i);
-    if (s.is(ControlOp::kIf)) {
+    if (s.is(ControlOp::kIf) || s.is(ControlOp::kDelegate)) {
       if (s.otherwise > 0) else_at[i + 1 + s.body] = s.otherwise;
       open(stack, i + 1, s.body, false);
     } else if (s.is(ControlOp::kLoop) || s.is(ControlOp::kStrip)) {

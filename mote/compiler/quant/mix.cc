@@ -1,0 +1,190 @@
+#include "mote/compiler/quant/mix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace mote::quant {
+namespace {
+
+constexpr size_t kNoiseSamples = 16;
+constexpr size_t kNoiseBytes = size_t{64} << 20;  // of outputs to compare with
+constexpr size_t kMostForecasts = 64, kMostReturns = 8;
+constexpr double kWorth = 0.02;  // of a product's time, that keeping it in float must save
+
+std::string us_text(double ns) {
+  char s[32];
+  std::snprintf(s, sizeof s, "%.2f us", ns / 1e3);
+  return s;
+}
+
+double noise_of(double db) { return std::pow(10, -std::max(db, 0.0) / 10); }
+
+}  // namespace
+
+bool Budget::holds(const Measurement& m) const {
+  if (max_drop >= 0 && m.drop() > max_drop + 1e-9) return false;
+  return std::all_of(m.outputs.begin(), m.outputs.end(), [&](const OutputMeasure& o) { return o.sqnr_db >= min_sqnr_db; });
+}
+
+Mix::Mix(Quantizer& quantizer, const frontends::Source& source, const driver::CompileOptions& compile)
+    : quantizer_(quantizer), source_(source), compile_(compile) {
+  for (const ProductInfo& p : quantizer.products())
+    choices_[p.id].in_float = quantizer.recipe().in_float.count(p.id) > 0 ? "as --keep-float says" : "";
+}
+
+double Mix::gain(int product) const {
+  const Choice& c = choices_.at(product);
+  return std::max(c.f32_ns - c.int8_ns, 0.01 * c.f32_ns);
+}
+
+void Mix::keep(int product, const std::string& why) {
+  choices_[product].in_float = why;
+  std::set<int> all;
+  for (const auto& [id, c] : choices_)
+    if (!c.in_float.empty()) all.insert(id);
+  quantizer_.set_in_float(all);
+}
+
+bool Mix::time_mix(Forecast* out, const Progress& progress, double fraction, ir::Problems* problems) {
+  if (progress) progress("asking the target's cost model", fraction);
+  return forecast(source_, quantizer_.program_options(), out, problems);
+}
+
+bool Mix::keep_what_pays(const Progress& progress, ir::Problems* problems) {
+  if (!forecast(source_, compile_, &f32_, problems) || !time_mix(&mix_, progress, 0, problems)) return false;
+  std::map<std::string, double> sharing;  // products of one name
+  for (const ProductInfo& p : quantizer_.products()) ++sharing[p.name];
+  std::vector<int> doubtful;
+  for (const ProductInfo& p : quantizer_.products()) {
+    Choice& c = choices_[p.id];
+    c.f32_ns = f32_.node_ns[p.name] / sharing[p.name];
+    c.int8_ns = c.in_float.empty() ? mix_.node_ns[p.name] / sharing[p.name] : -1;
+    if (c.in_float.empty() && c.f32_ns - c.int8_ns < std::max(mix_.converting_ns, kWorth * c.f32_ns)) doubtful.push_back(p.id);
+  }
+  std::sort(doubtful.begin(), doubtful.end(), [&](int a, int b) {
+    const Choice &x = choices_[a], &y = choices_[b];
+    return x.f32_ns - x.int8_ns < y.f32_ns - y.int8_ns;
+  });
+  doubtful.resize(std::min(doubtful.size(), kMostForecasts));
+  for (size_t i = 0; i < doubtful.size(); ++i) {
+    const int id = doubtful[i];
+    Forecast without;
+    keep(id, "?");
+    if (!time_mix(&without, progress, static_cast<double>(i) / static_cast<double>(doubtful.size()), problems)) return false;
+    const double saved = mix_.ns - without.ns;
+    const bool pays = saved <= kWorth * choices_[id].f32_ns;
+    keep(id, pays ? "" : "int8 would take " + us_text(saved) + " longer on " + compile_.target_name);
+    if (!pays) mix_ = without;
+  }
+  if (mix_.ns < f32_.ns) return true;
+  for (auto& [id, c] : choices_)
+    if (c.in_float.empty()) keep(id, "the model with int8 would take " + us_text(mix_.ns - f32_.ns) + " longer on " + compile_.target_name);
+  mix_ = f32_;
+  return true;
+}
+
+bool Mix::find_noise(Samples& samples, const Progress& progress, ir::Problems* problems) {
+  Probe plain;
+  if (!quantizer_.build_float({}, &plain, problems)) return false;
+  std::vector<std::vector<driver::Array>> inputs;
+  std::vector<std::vector<std::vector<double>>> expected;
+  size_t bytes = 0;
+  std::string error;
+  const auto failed = [&](size_t s) {
+    problems->push_back({"quantize", "sample " + std::to_string(s) + ": " + error, ""});
+    return false;
+  };
+  for (size_t s = 0; s < std::min(samples.count(), kNoiseSamples) && (s == 0 || bytes < kNoiseBytes); ++s) {
+    inputs.emplace_back();
+    if (!samples.read(s, &inputs.back(), &error) || !plain.run(inputs.back(), &error)) return failed(s);
+    expected.emplace_back();
+    for (size_t i = 0; i < plain.output_count(); ++i) {
+      expected.back().push_back(driver::to_doubles(plain.output(i)));
+      bytes += expected.back().back().size() * sizeof(double);
+    }
+  }
+  size_t done = 0;
+  for (auto& [id, choice] : choices_) {
+    if (progress) progress("finding sensitive operators", static_cast<double>(done++) / static_cast<double>(choices_.size()));
+    if (choice.alone_db >= 0 || !choice.in_float.empty()) continue;
+    Recipe alone = quantizer_.recipe();
+    for (const auto& other : choices_) alone.in_float.insert(other.first);
+    alone.in_float.erase(id);
+    Probe probe;
+    if (!quantizer_.build_quantized(alone, {}, &probe, problems)) return false;
+    std::vector<Energy> outputs(plain.output_count());
+    for (size_t s = 0; s < inputs.size(); ++s) {
+      if (!probe.run(inputs[s], &error)) return failed(s);
+      for (size_t i = 0; i < outputs.size(); ++i) outputs[i].add(expected[s][i], driver::to_doubles(probe.output(i)));
+    }
+    choice.alone_db = INFINITY;
+    for (const Energy& e : outputs) choice.alone_db = std::min(choice.alone_db, std::max(0.0, e.db()));
+  }
+  return true;
+}
+
+// Noises of products add up, nearly: the first ones of this order take away most noise for the time they cost. How many it takes is
+// measured.
+bool Mix::search(const Trial& trial, ir::Problems* problems) {
+  std::vector<int> order;
+  for (const auto& [id, c] : choices_)
+    if (c.in_float.empty()) order.push_back(id);
+  const auto worth = [&](int id) { return noise_of(choices_[id].alone_db) / std::max(gain(id), 1.0); };
+  std::sort(order.begin(), order.end(), [&](int a, int b) { return worth(a) > worth(b); });
+  const auto keep_first = [&](size_t count) {
+    for (size_t i = 0; i < order.size(); ++i) keep(order[i], i < count ? "the budget asks for it" : "");
+  };
+  size_t fails = 0, holds = order.size();  // how many in float
+  while (fails + 1 < holds) {
+    const size_t middle = fails + (holds - fails) / (fails == 0 ? 4 : 2);
+    const size_t count = std::max(fails + 1, middle);
+    keep_first(count);
+    bool good = false;
+    if (!trial(&good, problems)) return false;
+    (good ? holds : fails) = count;
+  }
+  keep_first(holds);
+  if (holds == order.size()) return true;  // nothing would be left to quantize
+  return give_back({order.begin(), order.begin() + static_cast<long>(holds)}, trial, problems);
+}
+
+// The ones that cost most time may not be needed when others are kept.
+bool Mix::give_back(const std::vector<int>& kept, const Trial& trial, ir::Problems* problems) {
+  std::vector<int> dear = kept;
+  std::sort(dear.begin(), dear.end(), [&](int a, int b) { return gain(a) > gain(b); });
+  if (dear.size() > 1) dear.resize(std::min(dear.size(), kMostReturns));
+  else dear.clear();
+  for (const int id : dear) {
+    const std::string why = choices_[id].in_float;
+    bool good = false;
+    keep(id, "");
+    if (!trial(&good, problems)) return false;
+    if (!good) keep(id, why);
+  }
+  return true;
+}
+
+bool Mix::meet(const Budget& budget, Samples& calibration, Samples& test, const MeasureOptions& how, const Progress& progress,
+               Measurement* measured, ir::Problems* problems) {
+  int tried = 0;
+  const Trial trial = [&](bool* holds, ir::Problems* out) {
+    const std::string stage = tried++ == 0 ? "measuring" : "measuring mix " + std::to_string(tried);
+    const auto show = [&](const std::string&, double fraction) {
+      if (progress) progress(stage, fraction);
+    };
+    Measurement m;
+    if (!quantizer_.measure(test, how, show, &m, out)) return false;
+    *holds = budget.holds(m);
+    if (*holds || tried == 1) *measured = m;
+    return true;
+  };
+  bool holds = false;
+  if (!trial(&holds, problems)) return false;
+  if (holds || !budget.any()) return true;
+  if (!find_noise(calibration, progress, problems) || !search(trial, problems)) return false;
+  const bool empty = std::none_of(choices_.begin(), choices_.end(), [](const auto& c) { return c.second.in_float.empty(); });
+  return empty || time_mix(&mix_, progress, 1, problems);
+}
+
+}  // namespace mote::quant

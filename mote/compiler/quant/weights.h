@@ -1,0 +1,39 @@
+#pragma once
+
+// Constant weights and tables in few bits, activations in f32 or, dynamically, in 8 bits found while running. Nothing here needs data.
+
+#include "mote/compiler/quant/groups.h"
+#include "mote/compiler/quant/scheme.h"
+
+namespace mote::quant {
+
+struct CompactOptions {
+  Scheme scheme = Scheme::kInt8Weights;  // none that is_static()
+  GroupOptions groups;                   // of int4
+  float smooth = 0.5f;                   // of int8-dynamic: smooth.h
+  bool weight_scales = true;             // of 8 bits: for the least squared error
+  bool rounding = true;                  // for the least error of outputs, where there is data
+  std::set<std::string> in_float;        // nodes of the model to leave alone
+};
+
+// Codes that were chosen with data, by the product's output; others are found from the weights alone.
+struct CompactRecipe {
+  std::map<int, QuantWeights> bytes;
+  std::map<int, GroupWeights> groups;
+};
+
+// A product or table of the model, and what became of it.
+struct CompactOp {
+  int id = 0;  // of its output
+  std::string name, op, precision;
+  std::string note;  // why it is not what was asked for
+};
+
+// Works where the quantizer does (PassOptions::quantize), on all methods. False with *error.
+bool write_compact(const CompactOptions& options, const CompactRecipe& recipe, ir::Graph& graph, std::vector<CompactOp>* ops,
+                   std::string* error);
+
+// Products whose codes data may choose, as write_compact() meets them. Changes the graph into the form it works on.
+std::vector<ir::Node*> compact_products(const CompactOptions& options, ir::Graph& graph);
+
+}  // namespace mote::quant

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <vector>
+
+#include "mote/format/reader.h"
+
+namespace mote::tools {
+
+// Groups of float instructions that lie between integer ones: numbers are turned into f32 for them and back afterwards. Indices of
+// instructions, in the order of the program.
+std::vector<std::vector<uint32_t>> float_islands(const ProgramTable& table);
+
+}  // namespace mote::tools

@@ -1,0 +1,78 @@
+// `mote compile --quantize` with the schemes that need no calibration.
+
+#include <algorithm>
+
+#include "mote/compiler/quant/compact.h"
+#include "mote/compiler/quant/forecast.h"
+#include "mote/tools/failure.h"
+#include "mote/tools/quantize_settings.h"
+#include "mote/tools/sample_folder.h"
+
+namespace mote::tools {
+namespace {
+
+quant::CompactOptions compact_options(const QuantizeSettings& s) {
+  quant::CompactOptions o;
+  if (!quant::scheme_named(s.scheme, &o.scheme)) throw usage("--quantize: there is no scheme called '" + s.scheme + "'");
+  if (s.asymmetric && o.scheme != quant::Scheme::kInt4Weights) throw usage("--asymmetric belongs to --quantize int4-weights");
+  if (s.asymmetric && s.symmetric) throw usage("--symmetric and --asymmetric exclude each other");
+  o.groups = {s.group, s.asymmetric, !s.no_weight_scales};
+  o.smooth = s.smooth;
+  o.weight_scales = !s.no_weight_scales;
+  o.rounding = !s.no_rounding;
+  o.in_float.insert(s.in_float.begin(), s.in_float.end());
+  return o;
+}
+
+}  // namespace
+
+bool compile_compact(const QuantizeSettings& s, const frontends::Source& source, const driver::CompileOptions& options, Progress* progress,
+                     driver::CompileResult* out, QuantizeResult* result, ir::Problems* problems) {
+  if (!s.truth.empty() && s.test.empty()) throw usage("--truth needs the inputs it belongs to: --test DIR");
+  if ((s.min_sqnr >= 0 || s.max_drop >= 0) && s.test.empty() && s.calibrate.empty())
+    throw usage("a budget needs inputs to measure on: --test DIR");
+  if (s.max_drop >= 0 && s.truth.empty()) throw usage("--max-drop needs the right classes of --test: --truth FILE");
+  driver::Signature signature;
+  if (!driver::read_signature(source, options.import, &signature, problems)) return false;
+  const MetadataOf metadata = [&](const std::string& key) {
+    for (const auto& [k, v] : options.metadata)
+      if (k == key) return v;
+    return std::string();
+  };
+  const auto show = [&](const std::string& stage, double fraction) { progress->show(stage, fraction); };
+  quant::CompactQuantizer quantizer(source, options, compact_options(s));
+  std::unique_ptr<SampleFolder> data;
+  if (!s.calibrate.empty())
+    data = std::make_unique<SampleFolder>(s.calibrate, signature.methods[0], metadata, SampleRange{0, s.calibrate_samples});
+  if (!quantizer.choose(data.get(), show, problems)) return false;
+  result->warnings = quantizer.warnings();
+  for (const quant::CompactOp& op : quantizer.ops()) {
+    QuantizedOp line = {op.name, op.op, op.precision, -1, {}};
+    if (op.precision == "f32") line.choice.in_float = op.note;
+    result->ops.push_back(line);
+  }
+  if (const std::string& folder = s.test.empty() ? s.calibrate : s.test; !folder.empty()) {
+    quant::MeasureOptions measure;
+    measure.most_samples = s.test_samples > 0 ? s.test_samples : s.test.empty() ? 64 : 0;
+    if (!s.truth.empty()) {
+      measure.labels = read_labels(s.truth);
+      measure.labels.erase(measure.labels.begin(),
+                           measure.labels.begin() + static_cast<long>(std::min(s.test_skip, measure.labels.size())));
+    }
+    SampleFolder test(folder, signature.methods[0], metadata, {s.test.empty() ? 0 : s.test_skip, s.test_samples});
+    if (!quantizer.measure(test, measure, show, &result->measured, problems) || !within_budget(s, *result, problems)) return false;
+  }
+  quant::Forecast before, after;
+  if (!quant::forecast(source, options, &before, problems) || !quant::forecast(source, quantizer.program_options(), &after, problems))
+    return false;
+  result->f32_ns = before.ns;
+  result->ns = after.ns;
+  if (after.ns > before.ns)
+    result->warnings.push_back("by the cost model of " + options.target_name +
+                               " this program is slower than f32: only its size is smaller");
+  result->evidence = quantizer.evidence();
+  add_evidence(*result, &result->evidence);
+  return quantizer.compile(result->evidence, out, problems);
+}
+
+}  // namespace mote::tools
