@@ -26,7 +26,7 @@ packages_demo="build-essential cmake ninja-build ccache git python3 flatbuffers-
   protobuf-compiler libprotobuf-dev libcli11-dev nlohmann-json3-dev libjpeg-dev libpng-dev libhwy-dev
   libssl-dev libcurl4-openssl-dev"
 packages_test="$packages_demo libgtest-dev googletest libbenchmark-dev clang libclang-rt-14-dev clang-format clang-tidy gcc-arm-none-eabi
-  libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm valgrind python3-venv python3-dev"
+  libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm valgrind python3-venv python3-dev nginx-light docker-registry opencl-headers ocl-icd-libopencl1 pocl-opencl-icd"
 # What single presets need besides; a test run without them says so and leaves the preset out.
 packages_aarch64="g++-aarch64-linux-gnu qemu-user"
 packages_armv7="g++-arm-linux-gnueabihf qemu-user"
@@ -63,6 +63,11 @@ setup_references() {
   else
     skipped=$((skipped + 1))
     echo "SKIPPED: comparing with ONNX Runtime, LiteRT and TFLite Micro: the PyPI packages could not be installed"
+  fi
+  # Signatures of models; by itself, so that its wishes for other packages change nothing above.
+  if ! install_venv model-signing==1.1.1 pyOpenSSL==26.4.0; then
+    skipped=$((skipped + 1))
+    echo "SKIPPED: signatures both ways with model-signing: the PyPI packages could not be installed"
   fi
 }
 
@@ -128,7 +133,7 @@ fuzz_target() {
 # The fuzz targets of the asan build, as many at a time as there are processors; a crash or hang fails.
 fuzz() {
   local seconds=$1 work=build/asan/fuzz name
-  local names=(program_fuzz mutate_fuzz op_fuzz model_fuzz-onnx model_fuzz-tflite model_fuzz-torch json_fuzz metadata_fuzz package_fuzz)
+  local names=(program_fuzz mutate_fuzz op_fuzz model_fuzz-onnx model_fuzz-tflite model_fuzz-torch json_fuzz metadata_fuzz package_fuzz policy_fuzz)
   local -A process=()
   rm -rf "$work" && mkdir -p "$work/seeds" "$work/seeds_torch"
   for name in tests/torch/fixtures/*/model.pt2; do cp "$name" "$work/seeds_torch/$(basename "$(dirname "$name")").pt2"; done
@@ -144,6 +149,7 @@ fuzz() {
       model_fuzz-torch) fuzz_target "$name" model_fuzz 262144 "$seconds" "$work/seeds_torch" & ;;
       model_fuzz-*) fuzz_target "$name" model_fuzz 32768 "$seconds" "tests/fuzz_models/corpus/${name#*-}" & ;;
       json_fuzz | metadata_fuzz) fuzz_target "$name" "$name" 16384 "$seconds" tests/fleet/corpus/metadata & ;;
+      policy_fuzz) fuzz_target "$name" "$name" 16384 "$seconds" tests/fleet/corpus/policy & ;;
       package_fuzz) fuzz_target "$name" "$name" 16384 "$seconds" tests/fleet/corpus/package & ;;
       *) fuzz_target "$name" "$name" 16384 "$seconds" "$work/seeds" tests/fuzz/corpus & ;;
     esac

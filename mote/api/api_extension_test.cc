@@ -288,7 +288,8 @@ const mote_backend kDoubler = {MOTE_BACKEND_ABI,
                                    static_cast<float*>(out[0].data)[i] = 2 * static_cast<const float*>(in[0].data)[i];
                                  return static_cast<const float*>(in[0].data)[0] == 13 ? 8 : 0;
                                },
-                               [](void*) { --handles; }};
+                               [](void*) { --handles; },
+                               nullptr};
 
 emit::FileBytes delegate_program(uint8_t blob) {
   emit::ProgramBuilder b;

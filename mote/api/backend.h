@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* Raised when the structs below change; the runtime refuses a backend with another number. */
-#define MOTE_BACKEND_ABI 1u
+#define MOTE_BACKEND_ABI 2u
 
 /* A tensor as a backend sees it. dims and strides have `rank` entries; strides are in bytes, the innermost dimension is dense. */
 typedef struct mote_backend_tensor {
@@ -53,6 +53,9 @@ typedef struct mote_backend {
                       uint32_t output_count);
 
   void (*destroy)(void* handle);
+
+  /* What a number that one of these functions returned means, for people; a static text. May be NULL. */
+  const char* (*describe)(uint32_t error);
 } mote_backend;
 
 #ifdef __cplusplus

@@ -100,6 +100,10 @@ MOTE_EXPORT mote_status mote_instance_step(mote_instance* instance, uint32_t ins
                                            mote_error* error);
 MOTE_EXPORT uint32_t mote_instance_position(const mote_instance* instance); /* the instruction that runs next */
 
+/* Parts of the program that run on the CPU because their backend cannot be had, where the program allows that; 0: everything runs where
+ * the program says. *why (may be NULL) tells which backend, and the reason, of the first of them. */
+MOTE_EXPORT uint32_t mote_instance_degraded(const mote_instance* instance, mote_error* why);
+
 /* Sets state tensors to their first value. */
 MOTE_EXPORT mote_status mote_instance_reset_state(mote_instance* instance);
 

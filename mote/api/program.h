@@ -39,6 +39,7 @@ typedef enum mote_trace_kind {
   MOTE_TRACE_RUN_END = 3,
   MOTE_TRACE_INSTRUCTION_BEGIN = 4,
   MOTE_TRACE_INSTRUCTION_END = 5,
+  MOTE_TRACE_DEGRADED = 6,      /* while an instance is created: the backend of this instruction cannot be had, its fallback will run */
   MOTE_TRACE_WIDTH = 0x7fffffff /* no event, see MOTE_CODE_WIDTH */
 } mote_trace_kind;
 typedef void (*mote_trace_fn)(void* context, mote_trace_kind kind, uint32_t method, uint32_t instruction);

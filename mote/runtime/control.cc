@@ -1,5 +1,6 @@
 // Instructions that are more than a kernel call: ranges, row ranges, run-time shapes, backends.
 
+#include "mote/format/delegate.h"
 #include "mote/runtime/delegate.h"
 #include "mote/runtime/instance.h"
 #include "mote/runtime/verify.h"
@@ -33,7 +34,7 @@ Status Instance::special(const Call& call) noexcept {
     }
     case CallKind::kStatic: status = run_rows(call); break;
     case CallKind::kDynamic: status = run_dynamic(call); break;
-    case CallKind::kDelegate: status = run_delegate(call); break;
+    case CallKind::kDelegate: return run_delegate(call);
   }
   ++pc_;
   return status;
@@ -142,7 +143,15 @@ Status Instance::run_dynamic(const Call& call) noexcept {
   return kernel != nullptr ? kernel(c) : fail({Status::kUnsupported, Why::kKernelMissing}, 0, def.id);
 }
 
+// Runs the backend and passes over what would run in its place, or runs that.
 Status Instance::run_delegate(const Call& call) noexcept {
+  const uint32_t count = fallback_count(program_->table().instructions[pc_], call.attrs);
+  if (call.handle == &degraded_handle) {
+    push(pc_ + 1 + count, 0);
+    ++pc_;
+    return Status::kOk;
+  }
+  pc_ += 1 + count;
   const mote_backend* backend = backend_of(call);
   const BackendOperands operands(tensors_, call);
   const uint32_t error =

@@ -12,4 +12,7 @@ struct BackendOperands {
   mote_backend_tensor tensors[kMaxOperands];
 };
 
+// The handle of a delegate whose fallback runs in its place.
+extern uint8_t degraded_handle;
+
 }  // namespace mote

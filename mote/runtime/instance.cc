@@ -1,5 +1,6 @@
 #include "mote/runtime/instance.h"
 
+#include "mote/format/delegate.h"
 #include "mote/runtime/delegate.h"
 #include "mote/runtime/verify.h"
 
@@ -10,6 +11,8 @@ namespace {
 uint8_t nothing[8];
 
 }  // namespace
+
+uint8_t degraded_handle;
 
 BackendOperands::BackendOperands(const Tensor* all, const Call& call) noexcept {
   for (uint32_t k = 0; k < uint32_t{call.input_count} + call.output_count; ++k) {
@@ -26,13 +29,14 @@ Status Instance::fail(Status status, int32_t expected, int32_t found) noexcept {
 }
 
 void Instance::trace(TraceEvent::Kind kind) const noexcept {
-  if (options_.trace != nullptr && options_.trace->event != nullptr) options_.trace->event(options_.trace->self, {kind, method_, pc_});
+  if (options_.trace != nullptr && options_.trace->event != nullptr) options_.trace->event(options_.trace->self, {kind, method_, pc_, {}});
 }
 
 Status Instance::create(const Program& program, const InstanceMemory& memory, const InstanceOptions& options,
                         Diagnostic* diagnostic) noexcept {
   close();
-  diagnostic_ = Diagnostic{};
+  diagnostic_ = degraded_why_ = Diagnostic{};
+  degraded_ = 0;
   program_ = &program;
   options_ = options;
   scratch_ = memory.scratch;
@@ -135,7 +139,7 @@ Status Instance::resolve_call(const Instruction& n, bool in_strip, Call* call, u
   call->input_count = n.input_count;
   call->output_count = static_cast<uint8_t>(n.output_count);
   call->kind = static_cast<uint8_t>(kind);
-  if (def == nullptr) return kind == CallKind::kDelegate ? init_backend(n, call) : Status(Status::kOk);
+  if (def == nullptr) return kind == CallKind::kDelegate ? init_delegate(n, call) : Status(Status::kOk);
   if (n.attrs_size < def->attrs_size) {
     extend_attrs(call->attrs, n.attrs_size, def->attrs_size, *extra);
     call->attrs = *extra;
@@ -160,6 +164,25 @@ const BackendRecord& Instance::backend_record(const Call& call) const noexcept {
 
 const mote_backend* Instance::backend_of(const Call& call) const noexcept {
   return find_backend(options_.backends, program_->table().string(backend_record(call).name));
+}
+
+// A backend that cannot be had is an error, unless the program says what runs in its place. That is reported, never silent.
+Status Instance::init_delegate(const Instruction& n, Call* call) noexcept {
+  call->handle = nullptr;
+  const Status status = init_backend(n, call);
+  if (status.code() != Status::kBackend || fallback_count(n, call->attrs) == 0) return status;
+  call->handle = &degraded_handle;
+  if (degraded_++ == 0) degraded_why_ = diagnostic_;
+  const uint32_t pc = static_cast<uint32_t>(&n - program_->table().instructions.data);
+  if (options_.trace != nullptr && options_.trace->event != nullptr)
+    options_.trace->event(options_.trace->self, {TraceEvent::Kind::kDegraded, 0, pc, status});
+  diagnostic_ = Diagnostic{};
+  return Status::kOk;
+}
+
+bool Instance::is_degraded(uint32_t instruction) const noexcept {
+  const Call& call = calls_[instruction];
+  return static_cast<CallKind>(call.kind) == CallKind::kDelegate && call.handle == &degraded_handle;
 }
 
 Status Instance::init_backend(const Instruction& n, Call* call) noexcept {
@@ -191,7 +214,8 @@ void Instance::close() noexcept {
   if (program_ == nullptr) return;
   for (uint32_t pc = 0; pc < delegates_; ++pc) {
     const Call& call = calls_[pc];
-    if (static_cast<CallKind>(call.kind) == CallKind::kDelegate && call.handle != nullptr) backend_of(call)->destroy(call.handle);
+    if (static_cast<CallKind>(call.kind) == CallKind::kDelegate && call.handle != nullptr && call.handle != &degraded_handle)
+      backend_of(call)->destroy(call.handle);
   }
   delegates_ = 0;
   program_ = nullptr;

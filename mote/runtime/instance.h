@@ -76,6 +76,13 @@ class Instance {
   // Sets state tensors to their first value.
   void reset_state() noexcept;
 
+  // Delegates whose fallback runs because their backend cannot be had; 0: everything runs where the program says.
+  uint32_t degraded_count() const noexcept { return degraded_; }
+  // Whether this instruction is such a delegate.
+  bool is_degraded(uint32_t instruction) const noexcept;
+  // Why the first of them is one: status, instruction and the backend's name.
+  const Diagnostic& degraded_why() const noexcept { return degraded_why_; }
+
   const Program& program() const noexcept { return *program_; }
   // What went wrong in the last failing call.
   const Diagnostic& diagnostic() const noexcept { return diagnostic_; }
@@ -92,6 +99,7 @@ class Instance {
   Status resolve_calls(uint8_t* extra) noexcept;
   Status resolve_call(const Instruction& n, bool in_strip, Call* call, uint8_t** extra) noexcept;
   KernelFn kernel_for(const OpDef& def, const OpContext& c) const noexcept;
+  Status init_delegate(const Instruction& n, Call* call) noexcept;
   Status init_backend(const Instruction& n, Call* call) noexcept;
   const BackendRecord& backend_record(const Call& call) const noexcept;
   const mote_backend* backend_of(const Call& call) const noexcept;
@@ -121,6 +129,8 @@ class Instance {
   InstanceOptions options_;
   ByteSpan scratch_;
   Diagnostic diagnostic_;
+  Diagnostic degraded_why_;
+  uint32_t degraded_ = 0;
   uint32_t delegates_ = 0;  // calls whose backend was initialised: all before this one
   uint32_t method_ = 0, pc_ = 0, stop_ = 0, depth_ = 0;
   bool in_strip_ = false;

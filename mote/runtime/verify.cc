@@ -1,5 +1,6 @@
 #include "mote/runtime/verify.h"
 
+#include "mote/format/delegate.h"
 #include "mote/runtime/instance_layout.h"
 
 namespace mote {
@@ -157,11 +158,11 @@ class Verifier {
     const uint32_t which = n.op - static_cast<uint32_t>(ControlOp::kIf);
     if (which >= sizeof kForms / sizeof *kForms) return fail({Status::kUnsupported, Why::kUnknownOp}, 0, n.op);
     const Form& form = kForms[which];
-    if (n.attrs_size != form.attrs_size || n.input_count < form.min_in || n.input_count > form.max_in || n.output_count > form.max_out ||
-        in_strip())
+    const bool delegate = n.op == static_cast<uint16_t>(ControlOp::kDelegate);
+    if ((n.attrs_size != form.attrs_size && !(delegate && n.attrs_size == sizeof(DelegateRange))) || n.input_count < form.min_in ||
+        n.input_count > form.max_in || n.output_count > form.max_out || in_strip())
       return corrupt(Why::kControlOperands);
     MOTE_TRY(gather(n));
-    const bool delegate = n.op == static_cast<uint16_t>(ControlOp::kDelegate);
     for (uint32_t k = 0; k < count_; ++k) {
       const TensorDesc* d = tensors_[k].desc;
       if (delegate) {
@@ -194,6 +195,7 @@ class Verifier {
         const DelegateAttrs& a = *static_cast<const DelegateAttrs*>(attrs);
         if (a.backend >= t_.backends.size)
           return corrupt(Why::kBackendIndex, static_cast<int32_t>(t_.backends.size), static_cast<int32_t>(a.backend));
+        return open_range(fallback_count(n, attrs), 1, false);
       }
     }
     return Status::kOk;

@@ -17,6 +17,7 @@ namespace {
 
 struct BenchSettings {
   std::string file, method, weights;
+  std::vector<std::string> backends;
   uint32_t threads = 1;
   std::string kernels;
   double period_us = 0, deadline_us = 0, duration_s = 0;
@@ -162,7 +163,7 @@ void bench(BenchSettings s) {
   Measured m;
   const uint64_t anonymous_before = process_memory().anonymous_bytes;
   const uint64_t begin = clock_now_ns();
-  Session session(s.file, {s.weights, false, s.kernels, s.threads});
+  Session session(s.file, {s.weights, false, s.kernels, s.threads, s.backends});
   session.create_instance();
   m.load_us = since_us(begin);
   const uint32_t method = session.method(s.method);
@@ -194,6 +195,8 @@ void add_bench(CLI::App& app, Context& context) {
   c->add_option("--runs", s->runs, "runs to measure, instead of or within --duration")->check(CLI::PositiveNumber);
   c->add_option("--method", s->method, "method to run (default: the first)");
   c->add_option("--kernels", s->kernels, "instruction set of the kernels (default: the best of this machine)");
+  c->add_option("--backend", s->backends, "backends the program may use besides the CPU (default: all of this build); once for each")
+      ->allow_extra_args(false);
   c->add_option("--weights", s->weights, "file with the program's external weights");
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");
   c->callback([s, &context] {

@@ -25,6 +25,7 @@ void add_selftest(CLI::App& app, Context& context);
 void add_ops(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);
 void add_package(CLI::App& app, Context& context);
+void add_fleet(CLI::App& app, Context& context);
 void add_repo(CLI::App& app, Context& context);
 void add_completion(CLI::App& app);
 

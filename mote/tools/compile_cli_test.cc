@@ -104,9 +104,9 @@ TEST_F(CompileCli, InputsAndOutputsInTheArena) {
 TEST_F(CompileCli, WrongUsage) {
   EXPECT_EQ(mote("compile").exit_code, 2);
   EXPECT_EQ(mote("compile " + kDigits).exit_code, 2);
-  for (const char* option :
-       {"--shape image", "--shape image=1xbx3", "--dim n", "--dim n=4..2", "--dim n=x", "--ram 64k", "--strips --ram lots", "--strips some",
-        "--strips off --ram 64k", "--bank fast", "--bank fast=none", "--alignment 7", "--print-after nonsense", "--golden-examples -1"}) {
+  for (const char* option : {"--shape image", "--shape image=1xbx3", "--dim n", "--dim n=4..2", "--dim n=x", "--ram lots",
+                             "--strips --ram lots", "--strips some", "--strips off --ram 64k", "--bank fast", "--bank fast=none",
+                             "--alignment 7", "--print-after nonsense", "--golden-examples -1"}) {
     const Ran r = mote("compile " + kDigits + " -o " + in("x.mote") + " " + option);
     EXPECT_EQ(r.exit_code, 2) << option << r.err;
     EXPECT_FALSE(r.err.empty()) << option;

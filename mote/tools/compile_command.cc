@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
+#include "mote/compiler/emit/cpp/emit_cpp.h"
 #include "mote/platform/clock.h"
+#include "mote/tools/backends.h"
 #include "mote/tools/commands.h"
 #include "mote/tools/compile_settings.h"
 #include "mote/tools/files.h"
@@ -17,7 +20,7 @@ namespace mote::tools {
 namespace {
 
 struct CommandSettings {
-  std::string model, output, weights, golden, labels, licence;
+  std::string model, output, weights, golden, labels, licence, emit = "mote", backends, policy;
   std::vector<std::string> metadata;
   CompileSettings compile;
   QuantizeSettings quantize;
@@ -43,8 +46,38 @@ void add_texts(const CommandSettings& s, driver::CompileOptions* o) {
   o->metadata.emplace_back("labels", labels);
 }
 
+// One line for each part: where it runs, what that is thought to take.
+void print_placement(const placement::Placed& p) {
+  if (p.pieces.empty()) return;
+  for (const placement::Piece& piece : p.pieces)
+    std::printf("  on %s: %zu operators, %s%s, %llu bytes in, %llu out, predicted %.3f ms\n", piece.backend.c_str(), piece.nodes.size(),
+                piece.nodes.front().c_str(), piece.nodes.size() > 1 ? (" to " + piece.nodes.back()).c_str() : "",
+                static_cast<unsigned long long>(piece.bytes_in), static_cast<unsigned long long>(piece.bytes_out),
+                piece.predicted_ns / 1e6);
+  std::printf("  placement: %zu parts, %llu bytes moved, predicted %.3f ms", p.pieces.size(),
+              static_cast<unsigned long long>(p.transfer_bytes), p.predicted_ns / 1e6);
+  if (p.cpu_ns >= 0) std::printf(" (CPU alone %.3f ms)", p.cpu_ns / 1e6);
+  std::printf("\n");
+  for (const std::string& note : p.notes) std::fprintf(stderr, "mote: note: stays on the CPU: %s\n", note.c_str());
+}
+
+// Where parts of the model may run, and what the user demands of that.
+void add_placement(const CommandSettings& s, driver::CompileOptions* o) {
+  std::string error;
+  if (!s.policy.empty()) {
+    std::vector<uint8_t> bytes;
+    if (!read_whole_file(s.policy, &bytes, &error)) throw Failure(s.policy + ": " + error);
+    if (!placement::parse_policy(std::string(bytes.begin(), bytes.end()), &o->policy, &error)) throw Failure(s.policy + ": " + error);
+  }
+  if (s.backends.empty()) return;
+  bool cpu = false;
+  o->backends = backend_compilers(s.backends, &cpu);
+  if (!cpu && !o->backends.empty() && o->policy.all.forbid.empty()) o->policy.all.forbid = {"cpu"};
+}
+
 driver::CompileOptions all_options(const CommandSettings& s) {
   driver::CompileOptions o = options_of(s.compile);
+  add_placement(s, &o);
   o.producer = std::string("mote ") + mote_version();
   o.external_weights = !s.weights.empty();
   o.passes.time_passes = s.time_passes;
@@ -145,6 +178,7 @@ void print_text(const CommandSettings& s, const driver::CompileResult& r, const 
   std::printf("%s -> %s\n%s", s.model.c_str(), s.output.c_str(), t.text().c_str());
   if (s.size) std::printf("%s", size_text(size_report(view), 20).c_str());
   for (const std::string& line : r.slow_paths) std::fprintf(stderr, "mote: warning: %s\n", line.c_str());
+  print_placement(r.placement);
   for (const std::string& note : r.notes) std::fprintf(stderr, "mote: note: %s\n", note.c_str());
 }
 
@@ -162,6 +196,37 @@ int report_problems(const CommandSettings& s, const ir::Problems& problems) {
 void save(const std::string& path, ConstBytes bytes) {
   std::string error;
   if (!emit::save_file(path, bytes, &error)) throw Failure(error);
+}
+
+// The pair of files beside each other: OUT.h and OUT.cc.
+emit::CppFiles emit_source(const CommandSettings& s, const emit::FileBytes& file, const target::Target& target) {
+  emit::ProgramRecords records;
+  if (!emit::read_records(file.span(), &records)) throw Failure("the program cannot be read back");
+  const std::filesystem::path path(s.output);
+  emit::CppOptions options;
+  options.name = path.stem().string();
+  options.isa = target.kernels == "helium" ? emit::Isa::kHelium : emit::Isa::kDsp;
+  emit::CppFiles files;
+  std::string error;
+  if (!emit::emit_cpp(records, options, &files, &error)) throw Failure("--emit cpp: " + error);
+  for (const auto& [extension, text] : {std::pair(".h", &files.header), std::pair(".cc", &files.source)}) {
+    const std::string to = (path.parent_path() / (files.name + extension)).string();
+    save(to, {reinterpret_cast<const uint8_t*>(text->data()), text->size()});
+  }
+  return files;
+}
+
+void print_source(const CommandSettings& s, const emit::CppFiles& files) {
+  if (s.json) {
+    print_json(
+        {{"name", files.name}, {"ram_bytes", files.ram_bytes}, {"constant_bytes", files.constant_bytes}, {"portable", files.portable}});
+    return;
+  }
+  std::printf("%s -> %s.h, %s.cc\n  memory           %llu B\n  constants        %llu B\n", s.model.c_str(), files.name.c_str(),
+              files.name.c_str(), static_cast<unsigned long long>(files.ram_bytes), static_cast<unsigned long long>(files.constant_bytes));
+  std::string list;
+  for (const std::string& name : files.portable) list += (list.empty() ? "" : ", ") + name;
+  if (!list.empty()) std::printf("  from the library %s\n", list.c_str());
 }
 
 int compile(const CommandSettings& s) {
@@ -189,6 +254,14 @@ int compile(const CommandSettings& s) {
   progress.clear();
   std::fprintf(stderr, "%s", result.log.c_str());
   if (!done) return report_problems(s, problems);
+  if (options.plan.strip_ram > 0 && result.peak_bytes > options.plan.strip_ram)
+    std::fprintf(stderr, "mote: warning: --ram %s: the smallest plan found takes %llu B, %llu B more\n", s.compile.ram.c_str(),
+                 static_cast<unsigned long long>(result.peak_bytes),
+                 static_cast<unsigned long long>(result.peak_bytes - options.plan.strip_ram));
+  if (s.emit == "cpp") {
+    print_source(s, emit_source(s, result.file, options.target));
+    return kSuccess;
+  }
   if (!s.weights.empty()) save(s.weights, {result.external.data(), result.external.size()});
   save(s.output, result.file.span());
   const double seconds = static_cast<double>(clock_now_ns() - begin) / 1e9;
@@ -212,9 +285,13 @@ void add_compile(CLI::App& app, Context& context) {
   CLI::App* c = app.add_subcommand("compile", "Compile an ONNX or TFLite model into a program");
   c->add_option("MODEL", s->model, "model (.onnx, .tflite)");
   c->add_option("--output,-o", s->output, "program to write (.mote)");
+  c->add_option("--emit", s->emit, "mote: a program (default); cpp: OUT.h and OUT.cc, which call kernels directly (docs/tinyml.md)")
+      ->check(CLI::IsMember({"mote", "cpp"}));
   add_compile_options(c, &s->compile);
   add_quantize_options(c, &s->quantize);
   c->add_option("--external-weights", s->weights, "write the constants to this file instead, for several programs to share");
+  c->add_option("--backends", s->backends, "where parts of the model may run, such as opencl,cpu; this build has " + backend_names());
+  c->add_option("--policy", s->policy, "what placement must keep to (docs/backends.md)");
   c->add_option("--golden", s->golden, "folder of examples to carry: one .npy each, or a folder each with NAME.npy per input and output");
   c->add_option("--golden-examples", s->golden_examples,
                 "examples to make up, each checked against the unoptimised model (default: one, checked unless the model is large)")

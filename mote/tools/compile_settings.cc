@@ -116,7 +116,7 @@ void add_compile_options(CLI::App* c, CompileSettings* s) {
       ->expected(0, 1)
       ->default_str("min-memory")
       ->check(CLI::IsMember({"auto", "off", "min-memory"}));
-  c->add_option("--ram", s->ram, "with --strips min-memory: bytes of memory to aim at, such as 64k");
+  c->add_option("--ram", s->ram, "bytes of memory to aim at, such as 64k: strips where they are needed for that");
   c->add_option("--bank", s->banks, "a memory bank, NAME=SIZE, the fastest first; once for each")->allow_extra_args(false);
   c->add_flag("--io-in-arena", s->io_in_arena,
               "inputs and outputs lie in the planned memory too and share it: fill and fetch them in place; a run may overwrite inputs");
@@ -184,12 +184,12 @@ driver::CompileOptions options_of(const CompileSettings& s) {
     o.target = named != nullptr ? *named : load_target(s.target);
     o.target_name = named != nullptr ? s.target : o.target.cpu + ", " + o.target.kernels;
   }
-  const bool small = s.strips == "min-memory";
+  const bool small = s.strips == "min-memory" || (s.strips == "auto" && !s.ram.empty());
   o.plan.strips = small ? schedule::Strips::kMinMemory : s.strips == "auto" ? schedule::Strips::kAuto : schedule::Strips::kOff;
   if (small) o.passes.winograd = false;  // strips need operators that work row by row
   o.plan.io_in_arena = s.io_in_arena;
   if (!s.ram.empty()) {
-    if (!small) throw usage("--ram needs --strips min-memory");
+    if (!small) throw usage("--ram needs --strips auto or min-memory");
     o.plan.strip_ram = parse_bytes("--ram", s.ram);
   }
   for (const std::string& text : s.banks) {

@@ -94,7 +94,7 @@ bool same_specs(const std::vector<TensorSpec>& a, const std::vector<TensorSpec>&
 
 // Runs both on the same made-up inputs, at the largest sizes.
 Numerics compare_numerics(const DiffSettings& s) {
-  Session a(s.a, {s.weights_a, false, {}, 1}), b(s.b, {s.weights_b, false, {}, 1});
+  Session a(s.a, {s.weights_a, false, {}, 1, {}}), b(s.b, {s.weights_b, false, {}, 1, {}});
   Numerics n;
   if (!same_specs(a.specs(0, false), b.specs(0, false)) || !same_specs(a.specs(0, true), b.specs(0, true))) {
     n.skipped = "inputs or outputs differ";

@@ -3,6 +3,8 @@
 
 #include "mote/tools/commands.h"
 #include "mote/tools/inspect.h"
+#include "mote/tools/placement_view.h"
+#include "mote/tools/quantize_islands.h"
 #include "mote/tools/text_table.h"
 #include "mote/tools/values.h"
 
@@ -116,7 +118,12 @@ void print_instructions(const ProgramView& view) {
 
 // What the quantizer did and measured.
 void print_quantization(const ProgramView& view) {
-  TextTable table({"", ""}), ops({"operator", "precision", "SQNR dB", "node"});
+  TextTable table({"", ""}), ops({"operator", "precision", "SQNR dB", "node"}), islands({"instructions", "operators"});
+  for (const std::vector<uint32_t>& island : float_islands(view.table())) {
+    std::string names;
+    for (const uint32_t i : island) names += (names.empty() ? "" : ", ") + view.op_name(view.table().instructions[i]);
+    islands.add({std::to_string(island.front()) + ".." + std::to_string(island.back()), names});
+  }
   for (const Pair& p : view.table().evidence) {
     const std::string key = view.string(p.key), value = view.string(p.value);
     if (key.compare(0, 6, "quant.") != 0) continue;
@@ -140,16 +147,18 @@ void print_quantization(const ProgramView& view) {
   if (table.empty()) std::printf("not quantized by Mote\n");
   section("Quantization", table);
   section("Quantized operators", ops);
+  section("Float islands between integer operators", islands);
 }
 
 struct InspectSettings {
   std::string file;
-  bool ops = false, quant = false, json = false;
+  bool ops = false, quant = false, placement = false, json = false;
 };
 
 void inspect(const InspectSettings& s) {
   const ProgramView view(s.file);
   if (s.quant && !s.json) return print_quantization(view);
+  if (s.placement) return (void)std::printf("%s", placement_text(view_placement(s.file)).c_str());
   if (s.json) return print_json(inspect_json(s.file, view, s.ops));
   const ProgramTable& t = view.table();
   std::printf("%s: %s, format %u.%u, %zu instructions, %zu tensors, %zu golden records\n", s.file.c_str(),
@@ -174,6 +183,7 @@ void add_inspect(CLI::App& app, Context& context) {
   c->add_option("FILE", s->file, "program (.mote)")->required();
   c->add_flag("--ops", s->ops, "list every instruction");
   c->add_flag("--quant", s->quant, "show only what quantizing did and cost");
+  c->add_flag("--placement", s->placement, "show only where its operators run, and what that is thought to take");
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");
   c->callback([s, &context] {
     context.json = s->json;

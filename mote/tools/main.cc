@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "mote/tools/check_command.h"
 #include "mote/tools/commands.h"
 #include "mote/tools/failure.h"
 
@@ -51,10 +52,12 @@ int run(int argc, char** argv) {
   add_validate(app, context);
   add_diff(app, context);
   add_selftest(app, context);
+  add_check(app, context);
   add_ops(app, context);
   add_explain(app, context);
   add_package(app, context);
   add_repo(app, context);
+  add_fleet(app, context);
   add_completion(app);
   try {
     app.parse(argc, argv);

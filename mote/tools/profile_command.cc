@@ -16,6 +16,7 @@ namespace {
 
 struct ProfileSettings {
   std::string file, method, weights, kernels, trace, target;
+  std::vector<std::string> backends;
   uint32_t threads = 1;
   uint64_t runs = 10;
   uint32_t top = 0;
@@ -79,7 +80,7 @@ Profile measure(const ProfileSettings& s) {
   Profile p;
   target::Target target;
   if (!s.target.empty()) target = load_target(s.target);
-  Session session(s.file, {s.weights, false, s.kernels, s.threads});
+  Session session(s.file, {s.weights, false, s.kernels, s.threads, s.backends});
   Recorder recorder;
   session.create_instance(&Recorder::event, &recorder);
   const uint32_t method = session.method(s.method);
@@ -197,6 +198,8 @@ void add_profile(CLI::App& app, Context& context) {
   c->add_option("--method", s->method, "method to run (default: the first)");
   c->add_option("--threads", s->threads, "threads that share the work (default 1)")->check(CLI::PositiveNumber);
   c->add_option("--kernels", s->kernels, "instruction set of the kernels (default: the best of this machine)");
+  c->add_option("--backend", s->backends, "backends the program may use besides the CPU (default: all of this build); once for each")
+      ->allow_extra_args(false);
   c->add_option("--weights", s->weights, "file with the program's external weights");
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");
   c->callback([s, &context] {

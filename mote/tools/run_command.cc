@@ -16,6 +16,7 @@ namespace {
 
 struct RunSettings {
   std::string file, output, image, method, weights, kernels;
+  std::vector<std::string> backends;
   uint32_t threads = 1;
   std::vector<std::string> inputs;
   uint32_t top = 0;
@@ -156,7 +157,7 @@ void print_text(const std::vector<TensorSpec>& specs, const std::vector<NpyArray
 }
 
 void run(const RunSettings& settings) {
-  Session session(settings.file, {settings.weights, false, settings.kernels, settings.threads});
+  Session session(settings.file, {settings.weights, false, settings.kernels, settings.threads, settings.backends});
   const uint32_t method = session.method(settings.method);
   session.create_instance();
   set_inputs(session, method, settings);
@@ -197,6 +198,8 @@ void add_run(CLI::App& app, Context& context) {
   c->add_option("--method", s->method, "method to run (default: the first)");
   c->add_option("--threads", s->threads, "threads that share the work (default 1)")->check(CLI::PositiveNumber);
   c->add_option("--kernels", s->kernels, "instruction set of the kernels (default: the best of this machine)");
+  c->add_option("--backend", s->backends, "backends the program may use besides the CPU (default: all of this build); once for each")
+      ->allow_extra_args(false);
   c->add_option("--weights", s->weights, "file with the program's external weights");
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");
   c->footer("Example: mote run digits.mote --input image=seven.npy --top 3");

@@ -11,6 +11,7 @@ namespace {
 
 struct SelftestSettings {
   std::string file, weights, kernels;
+  std::vector<std::string> backends;
   uint32_t threads = 1;
   bool json = false;
 };
@@ -71,7 +72,7 @@ void print_results(const SelftestSettings& s, const std::vector<Outcome>& outcom
 }
 
 int selftest(const SelftestSettings& s) {
-  Session session(s.file, {s.weights, false, s.kernels, s.threads});
+  Session session(s.file, {s.weights, false, s.kernels, s.threads, s.backends});
   if (mote_program_golden_count(session.program()) == 0)
     throw Failure(s.file + ": the program has no golden data: expected at least one example, found none");
   const std::vector<Outcome> outcomes = run_examples(session);
@@ -90,6 +91,8 @@ void add_selftest(CLI::App& app, Context& context) {
   c->add_option("FILE", s->file, "program (.mote)")->required();
   c->add_option("--threads", s->threads, "threads that share the work (default 1)")->check(CLI::PositiveNumber);
   c->add_option("--kernels", s->kernels, "instruction set of the kernels (default: the best of this machine)");
+  c->add_option("--backend", s->backends, "backends the program may use besides the CPU (default: all of this build); once for each")
+      ->allow_extra_args(false);
   c->add_option("--weights", s->weights, "file with the program's external weights");
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");
   c->callback([s, &context] {

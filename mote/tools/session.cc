@@ -1,5 +1,7 @@
 #include "mote/tools/session.h"
 
+#include <cstdio>
+
 #include "mote/tools/values.h"
 
 namespace mote::tools {
@@ -22,6 +24,12 @@ Session::Session(const std::string& path, const OpenSettings& settings)
   o.struct_size = sizeof o;
   if (settings.verify_digests) o.flags |= MOTE_OPEN_VERIFY_DIGESTS;
   if (!settings.weights.empty()) o.weights_path = settings.weights.c_str();
+  registry_ = backend_registry();
+  o.registry = registry_.get();
+  std::vector<const char*> names;
+  for (const std::string& b : settings.backends) names.push_back(b.c_str());
+  if (!names.empty()) o.backends = names.data();
+  o.backend_count = static_cast<uint32_t>(names.size());
   mote_program* program = nullptr;
   check(mote_program_open_file(path.c_str(), &o, &program, error_.get()), error_.get());
   program_.reset(program);
@@ -64,6 +72,8 @@ void Session::create_instance(mote_trace_fn trace, void* trace_context) {
   mote_instance* instance = nullptr;
   check(mote_instance_create(program(), &o, &instance, error_.get()), error_.get());
   instance_.reset(instance);
+  if (const uint32_t parts = mote_instance_degraded(instance, error_.get()))
+    std::fprintf(stderr, "mote: degraded: %u of the program's parts run on the CPU instead: %s\n", parts, mote_error_message(error_.get()));
 }
 
 void Session::own_io(uint32_t method) { check(mote_instance_own_io(instance(), method, error_.get()), error_.get()); }

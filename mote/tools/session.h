@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "mote/tools/backends.h"
 #include "mote/tools/failure.h"
 #include "mote/tools/npy.h"
 
@@ -15,6 +16,7 @@ struct OpenSettings {
   bool verify_digests = false;
   std::string kernels;  // instruction set, or empty: the best
   uint32_t threads = 1;
+  std::vector<std::string> backends;  // the program may use, besides the CPU; empty: every one of this build
 };
 
 class Session {
@@ -44,6 +46,7 @@ class Session {
 
   std::string path_, kernels_;
   uint32_t threads_;
+  RegistryHandle registry_;
   ProgramHandle program_;
   InstanceHandle instance_;
   ErrorHandle error_{mote_error_create()};

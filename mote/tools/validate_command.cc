@@ -12,6 +12,7 @@
 #include "mote/tools/model_file.h"
 #include "mote/tools/npy.h"
 #include "mote/tools/progress.h"
+#include "mote/tools/quantize_settings.h"
 #include "mote/tools/text_table.h"
 #include "mote/tools/values.h"
 
@@ -24,6 +25,7 @@ struct ValidateSettings {
   int samples = 3;
   double tolerance = -1, sqnr_db = -1;  // below 0: as the kind of model asks
   bool json = false;
+  QuantizeSettings data;  // of a quantized program
 };
 
 // One output over all samples.
@@ -295,6 +297,15 @@ class Validation {
   std::vector<std::string> notes_;
 };
 
+int validate_evidence(const ValidateSettings& s) {
+  const frontends::Source source = open_model(s.model);
+  const OpenProgram open(s.file, s.weights);
+  Progress progress;
+  const bool good = validate_quantized(s.data, source, options_of(settings_of(open.evidence("options"))), open.file.bytes(),
+                                       open.external.bytes(), &progress, s.json);
+  return good ? kSuccess : kFailed;
+}
+
 }  // namespace
 
 void add_validate(CLI::App& app, Context& context) {
@@ -311,10 +322,15 @@ void add_validate(CLI::App& app, Context& context) {
   c->add_option("--sqnr", s->sqnr_db, "or signal to error ratio that is good enough, dB (default 30 for quantized ONNX models)")
       ->check(CLI::NonNegativeNumber);
   c->add_option("--weights", s->weights, "file with the program's external weights");
+  const char* group = "Evidence of quantizing (docs/quantization.md)";
+  c->add_option("--calibrate", s->data.calibrate, "the data that calibrated: quantize again and compare all evidence")->group(group);
+  c->add_option("--test", s->data.test, "the data that the program was measured on: measure it again")->group(group);
+  c->add_option("--truth", s->data.truth, "right classes of the --test inputs")->group(group);
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");
   c->callback([s, &context] {
     context.json = s->json;
-    context.exit_code = Validation(*s).run();
+    const bool evidence = !s->data.calibrate.empty() || !s->data.test.empty();
+    context.exit_code = evidence ? validate_evidence(*s) : Validation(*s).run();
   });
 }
 

@@ -13,7 +13,7 @@ struct VerifySettings {
 };
 
 void verify(const VerifySettings& s) {
-  const Session session(s.file, {s.weights, s.full, {}, 1});
+  const Session session(s.file, {s.weights, s.full, {}, 1, {}});
   mote_certificate c{};
   c.struct_size = sizeof c;
   (void)mote_program_certificate(session.program(), &c);

@@ -79,6 +79,9 @@ void append_values(Text& text, Why why, int64_t expected, int64_t found) noexcep
     case Why::kMethodIndex: text << ": expected less than " << expected << ", found " << found; return;
     case Why::kUnknownOp:
     case Why::kKernelMissing: text << ": found operator " << found; return;
+    case Why::kBackendVersion:
+      if (expected != 0) break;
+      [[fallthrough]];
     case Why::kBackendFailed:
     case Why::kCustomOpFailed: text << ": it returned " << found; return;
     default: break;

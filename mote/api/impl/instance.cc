@@ -46,8 +46,15 @@ void forward_trace(void* self, const TraceEvent& e) {
   const auto* i = static_cast<const mote_instance*>(self);
   i->trace(i->trace_context, static_cast<mote_trace_kind>(e.kind), e.method, e.instruction);
 }
-static_assert(static_cast<int>(TraceEvent::Kind::kInstructionEnd) == MOTE_TRACE_INSTRUCTION_END, "mote.h must agree with runtime/trace.h");
+static_assert(static_cast<int>(TraceEvent::Kind::kDegraded) == MOTE_TRACE_DEGRADED, "mote.h must agree with runtime/trace.h");
 static_assert(static_cast<int>(TraceEvent::Kind::kLoad) == MOTE_TRACE_LOAD, "mote.h must agree with runtime/trace.h");
+
+// A backend's own text for a number it returned, or null.
+const char* backend_text(const Diagnostic& why, const mote_program& program) noexcept {
+  if (why.status.code() != Status::kBackend || why.name == nullptr || why.expected != 0 || program.registry == nullptr) return nullptr;
+  const mote_backend* b = find_backend(program.registry->backend_list(), why.name);
+  return b != nullptr && b->abi == MOTE_BACKEND_ABI && b->describe != nullptr ? b->describe(static_cast<uint32_t>(why.found)) : nullptr;
+}
 
 ByteSpan span_of(const mote_memory& m) { return {static_cast<uint8_t*>(m.data), static_cast<size_t>(m.bytes)}; }
 
@@ -128,6 +135,16 @@ bool collect(mote_instance& i, const mote_instance_options& options, InstanceMem
 }
 
 }  // namespace
+mote_status report_backend(mote_error* error, const char* doing, const Diagnostic& why, const mote_program& program) noexcept {
+  const mote_status status = report(error, doing, why, program.names());
+  const char* text = error != nullptr ? backend_text(why, program) : nullptr;
+  if (text == nullptr || text[0] == 0) return status;
+  const size_t used = std::strlen(error->message), room = sizeof error->message - used - 1;
+  std::strncat(error->message, ": ", room);
+  std::strncat(error->message, text, room > 2 ? room - 2 : 0);
+  return status;
+}
+
 }  // namespace mote::api
 
 using mote::Status;
@@ -165,12 +182,19 @@ mote_status mote_instance_create(mote_program* program, const mote_instance_opti
   if (made) made = collect(*i, o, &memory, &why);
   if (made) made = i->instance.create(program->program, memory, settings, &why).ok();
   if (!made) {
-    const mote_status status = report(error, kCreate, why, program->names());
+    const mote_status status = report_backend(error, kCreate, why, *program);
     destroy(i);
     return status;
   }
   *out_instance = i;
   return MOTE_OK;
+}
+
+uint32_t mote_instance_degraded(const mote_instance* instance, mote_error* why) {
+  if (instance == nullptr) return 0;
+  const uint32_t count = instance->instance.degraded_count();
+  if (count > 0) mote::api::report_backend(why, "use the backend", instance->instance.degraded_why(), *instance->program);
+  return count;
 }
 
 const char* mote_kernels_name(uint32_t index) {

@@ -33,6 +33,9 @@ struct mote_program {
 
 namespace mote::api {
 
+// As report(), with what the backend itself says of its failure.
+mote_status report_backend(mote_error* error, const char* doing, const Diagnostic& why, const mote_program& program) noexcept;
+
 inline mote_status invalid_argument() { return Status(Status::kInvalidArgument, Why::kApiArgument).bits(); }
 
 }  // namespace mote::api

@@ -4,6 +4,7 @@
 
 #include "mote/api/impl/options.h"
 #include "mote/api/impl/program.h"
+#include "mote/format/delegate.h"
 #include "mote/platform/loader.h"
 
 mote_program::~mote_program() {
@@ -164,6 +165,17 @@ class Opening {
     return p;
   }
 
+  // Whether every call of a backend says what runs in its place; the instance then reports that it does.
+  bool has_fallback(uint32_t backend) const {
+    const ProgramTable& t = program_->table();
+    for (const Instruction& n : t.instructions) {
+      if (n.op != static_cast<uint16_t>(ControlOp::kDelegate)) continue;
+      const void* attrs = t.attrs.data + n.attrs;
+      if (static_cast<const DelegateAttrs*>(attrs)->backend == backend && fallback_count(n, attrs) == 0) return false;
+    }
+    return true;
+  }
+
   // The backends a program names must be allowed and registered, so that nothing falls back in silence.
   bool check_backends() {
     for (const BackendRecord& b : program_->table().backends) {
@@ -171,7 +183,8 @@ class Opening {
       bool allowed = options_.backends == nullptr;
       for (uint32_t i = 0; i < options_.backend_count && !allowed; ++i) allowed = std::strcmp(options_.backends[i], name) == 0;
       if (!allowed) return (void)fail({Status::kPolicy, Why::kBackendNotAllowed}, 0, 0, name), false;
-      if (program_->registry == nullptr || find_backend(program_->registry->backend_list(), name) == nullptr)
+      const bool found = program_->registry != nullptr && find_backend(program_->registry->backend_list(), name) != nullptr;
+      if (!found && !has_fallback(static_cast<uint32_t>(&b - program_->table().backends.data)))
         return (void)fail({Status::kBackend, Why::kBackendMissing}, 0, 0, name), false;
     }
     return true;

@@ -79,7 +79,17 @@ uint32_t execute(void* handle, const mote_backend_tensor* inputs, uint32_t, cons
 // Gives back what init() took; the one plan here is static.
 void destroy(void*) {}
 
-constexpr mote_backend kBackend = {MOTE_BACKEND_ABI, "null", kVersion, &probe, &init, &execute, &destroy};
+const char* describe(uint32_t error) {
+  static constexpr const char* kTexts[] = {"",
+                                           "the program was made for another version of this backend",
+                                           "the program needs a capability this backend has not",
+                                           "the blob is not \"copy\"",
+                                           "the blob has one entry point, 0",
+                                           "inputs and outputs differ in number or type"};
+  return error < sizeof kTexts / sizeof *kTexts ? kTexts[error] : "";
+}
+
+constexpr mote_backend kBackend = {MOTE_BACKEND_ABI, "null", kVersion, &probe, &init, &execute, &destroy, &describe};
 
 }  // namespace
 

@@ -19,6 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr float kDeviceTolerance = 1e-3f;  // of f32 on a backend, against the CPU
+
 std::string file_part(const std::string& path) { return path.substr(path.find_last_of("/\\") + 1); }
 
 using Texts = std::vector<std::pair<std::string, std::string>>;
@@ -65,6 +67,7 @@ class Pipeline {
     if (options_.golden.count > 0 || !options_.golden.given.empty()) {
       if (!add_golden(signature, &records)) return false;
     }
+    if (placed() && !place(graph, &records)) return false;
     stage("write", 0.95);
     const bool written = write(records, true, &out_.file);
     if (written && options_.external_weights) out_.external = std::move(records.segments[0].bytes);
@@ -135,6 +138,7 @@ class Pipeline {
     stage("passes", 0.1);
     passes::PassOptions p = options_.passes;
     p.target = &options_.target;
+    if (placed()) p.winograd = false;  // the form is one of CPUs
     p.log = [this](const std::string& text) { log(text); };
     std::string error;
     if (!passes::run_passes(graph, p, &error))
@@ -163,6 +167,27 @@ class Pipeline {
     if (prints("program")) log("-- after program\n" + emit::print(*records, false));
     const OpRegistry& ops = options_.plan.ops != nullptr ? *options_.plan.ops : emit::builtin_registry();
     out_.slow_paths = describe(slow_paths(*records, ops, kernels::best_isa(~0u)));
+    return true;
+  }
+
+  bool placed() const { return !options_.backends.empty() || !options_.policy.text.empty(); }
+
+  // The program as placement has it, in place of the one on the CPU alone, which the examples were made with.
+  bool place(ir::Graph& graph, emit::ProgramRecords* records) {
+    stage("place", 0.8);
+    placement::PlaceOptions how;
+    how.backends = options_.backends;
+    how.policy = options_.policy;
+    how.target = &options_.target;
+    how.ops = options_.plan.ops;
+    if (!placement::place(graph, how, &out_.placement, &problems_)) return false;
+    graph.drop_unused_values();
+    if (!plan(graph, records)) return false;
+    // Another device adds in another order.
+    for (Example& e : examples_)
+      for (float& t : e.tolerances) t = t > 0 ? std::max(t, kDeviceTolerance) : t;
+    add_examples(examples_, records);
+    placement::record(out_.placement, options_.policy, records);
     return true;
   }
 
@@ -206,6 +231,7 @@ class Pipeline {
       fail("check", fault, "this is a defect of Mote: please report it with the model; --no-fuse or --no-optimize may go around it");
     if (!checked.faults.empty()) return false;
     add_examples(checked.examples, records);
+    examples_ = std::move(checked.examples);
     return true;
   }
 
@@ -213,6 +239,7 @@ class Pipeline {
   const CompileOptions& options_;
   CompileResult& out_;
   ir::Problems& problems_;
+  std::vector<Example> examples_;
   std::string name_;
   Clock::time_point begin_;
 };

@@ -11,6 +11,7 @@
 #include "mote/compiler/emit/writer.h"
 #include "mote/compiler/frontends/frontend.h"
 #include "mote/compiler/passes/pass.h"
+#include "mote/compiler/placement/place.h"
 #include "mote/compiler/schedule/schedule.h"
 #include "mote/kernels/select.h"
 
@@ -32,6 +33,8 @@ struct CompileOptions {
   // The user's own passes: before Mote's (in the unoptimised reference too) and behind them. The graph is verified afterwards. False with
   // *error stops compiling.
   std::function<bool(ir::Graph&graph, std::string*error)> after_import, after_passes;
+  std::vector<const mote_backend_compiler*> backends;                   // that parts of the model may be placed on, besides the CPU
+  placement::Policy policy;                                             // what placement must keep to
   std::string producer = "mote";                                        // who compiles, with version: for the evidence
   std::string options_text;                                             // how the user asked for it: likewise
   std::vector<std::pair<std::string, std::string>> metadata, evidence;  // in place of what the model says under the same key
@@ -45,6 +48,7 @@ struct CompileResult {
   std::string frontend;                            // "onnx"
   uint64_t peak_bytes = 0, lower_bound_bytes = 0;  // of the plan
   std::vector<std::pair<std::string, double>> stage_seconds;
+  placement::Placed placement;          // with CompileOptions::backends or a policy
   std::vector<std::string> slow_paths;  // operators that no fast kernel serves on the most able machine of this kind, a line each
   std::vector<std::string> notes;       // what the user should know, such as examples that could not be made
 };

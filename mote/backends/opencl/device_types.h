@@ -1,0 +1,32 @@
+#pragma once
+
+// Structs that kernels take by value, as kernels/*.cl declare them.
+
+#include <cstdint>
+
+namespace mote::backends::opencl {
+
+struct FinishArgs {
+  int32_t kind, bias, residual;
+  float a, b;
+};
+struct ProductArgs {
+  int32_t rows, cols, padded_cols, k;
+  int32_t in_h, in_w, in_c, out_h, out_w, kernel_w;
+  int32_t stride_h, stride_w, dilation_h, dilation_w, pad_h, pad_w;
+  int32_t k_part, plain;
+};
+struct MatricesArgs {
+  int32_t m, n, k, a_row, a_col, b_row, b_col, batches;
+};
+struct WindowArgs {
+  int32_t batch, in_h, in_w, in_c, out_h, out_w, out_c;
+  int32_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_h, pad_w;
+  int32_t groups, padded_cols;
+};
+struct WalkArgs {
+  int32_t size[8], a[8], b[8], out[8];
+  int32_t count;
+};
+
+}  // namespace mote::backends::opencl

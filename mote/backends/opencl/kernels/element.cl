@@ -1,0 +1,135 @@
+// Element-wise operators. Numbers of operators are those of mote/ops/ops.def.
+
+typedef struct {
+  int size[8], a[8], b[8], out[8];  // sizes and steps, in elements, of up to eight dimensions; unused ones have size 1
+  int count;
+} Walk;
+
+inline float unary_of(int op, float p, float q, float x) {
+  switch (op) {
+    case 36: return fabs(x);
+    case 37: return -x;
+    case 38: return x > 0 ? 1 : x < 0 ? -1 : x;
+    case 39: return ceil(x);
+    case 40: return floor(x);
+    case 41: return rint(x);
+    case 42: return trunc(x);
+    case 43: return sqrt(x);
+    case 44: return 1 / sqrt(x);
+    case 45: return 1 / x;
+    case 46: return x * x;
+    case 47: return exp(x);
+    case 48: return expm1(x);
+    case 49: return log(x);
+    case 50: return log1p(x);
+    case 51: return log2(x);
+    case 52: return log10(x);
+    case 53: return exp2(x);
+    case 54: return sin(x);
+    case 55: return cos(x);
+    case 56: return tan(x);
+    case 57: return asin(x);
+    case 58: return acos(x);
+    case 59: return atan(x);
+    case 60: return sinh(x);
+    case 61: return cosh(x);
+    case 62: return tanh(x);
+    case 63: return asinh(x);
+    case 64: return acosh(x);
+    case 65: return atanh(x);
+    case 66: return erf(x);
+    case 67: return activate(5, 0, 0, x);
+    case 68: return activate(2, 0, 0, x);
+    case 69: { const float t = x < p ? p : x; return t > q ? q : t; }
+    case 70: return activate(4, p, 0, x);
+    case 72: return activate(p != 0 ? 10 : 9, 0, 0, x);
+    case 73: return activate(7, 0, 0, x);
+    case 74: return activate(8, 0, 0, x);
+    case 75: return activate(11, p, q, x);
+    case 76: return soft(x);
+    case 77: return x / (1 + fabs(x));
+    case 78: return activate(14, 0, 0, x);
+    default: return x;
+  }
+}
+
+__kernel void unary(__global const float* x, int x_at, __global float* y, int y_at, int count, int op, float p, float q) {
+  const int i = get_global_id(0);
+  if (i < count) y[y_at + i] = unary_of(op, p, q, x[x_at + i]);
+}
+
+// scale * x above 0, else scale * alpha * (exp(input_scale * x) - 1).
+__kernel void elu(__global const float* x, int x_at, __global float* y, int y_at, int count, float alpha, float scale, float input_scale) {
+  const int i = get_global_id(0);
+  if (i >= count) return;
+  const float v = x[x_at + i];
+  y[y_at + i] = v > 0 ? scale * v : scale * alpha * expm1(input_scale * v);
+}
+
+inline float binary_of(int op, float a, float b) {
+  switch (op) {
+    case 85: return a + b;
+    case 86: return a - b;
+    case 87: return a * b;
+    case 88: return a / b;
+    case 92: return pow(a, b);
+    case 93: return atan2(a, b);
+    case 94: return isnan(a) || isnan(b) ? NAN : fmin(a, b);
+    case 95: return isnan(a) || isnan(b) ? NAN : fmax(a, b);
+    case 96: return (a - b) * (a - b);
+    case 97: return a < 0 ? a * b : a;
+    default: return a;
+  }
+}
+
+__kernel void binary_same(__global const float* a, int a_at, __global const float* b, int b_at, __global float* y, int y_at, int count,
+                          int b_count, int op) {
+  const int i = get_global_id(0);
+  if (i < count) y[y_at + i] = binary_of(op, a[a_at + i], b[b_at + i % b_count]);
+}
+
+__kernel void binary(__global const float* a, int a_at, __global const float* b, int b_at, __global float* y, int y_at, Walk w, int op) {
+  int i = get_global_id(0);
+  if (i >= w.count) return;
+  const int out = i;
+  for (int d = 7; d >= 0; --d) {
+    const int k = i % w.size[d];
+    i /= w.size[d];
+    a_at += k * w.a[d];
+    b_at += k * w.b[d];
+  }
+  y[y_at + out] = binary_of(op, a[a_at], b[b_at]);
+}
+
+// Elements from one place to another: transposes, slices, parts of a concatenation.
+__kernel void move(__global const float* x, int x_at, __global float* y, int y_at, Walk w) {
+  int i = get_global_id(0);
+  if (i >= w.count) return;
+  for (int d = 7; d >= 0; --d) {
+    const int k = i % w.size[d];
+    i /= w.size[d];
+    x_at += k * w.a[d];
+    y_at += k * w.out[d];
+  }
+  y[y_at] = x[x_at];
+}
+
+// a: sizes of x, b: elements added before. mode 0: a value, 1: mirrored without the edge, 2: the edge.
+__kernel void pad(__global const float* x, int x_at, __global float* y, int y_at, Walk w, int mode, float value) {
+  int i = get_global_id(0);
+  if (i >= w.count) return;
+  const int out = i;
+  int step = 1, at = 0;
+  bool inside = true;
+  for (int d = 7; d >= 0; --d) {
+    const int n = w.a[d];
+    int k = i % w.size[d] - w.b[d];
+    i /= w.size[d];
+    if (mode == 1) k = k < 0 ? -k : k >= n ? 2 * (n - 1) - k : k;
+    if (mode == 2) k = k < 0 ? 0 : k >= n ? n - 1 : k;
+    inside = inside && k >= 0 && k < n;
+    at += k * step;
+    step *= n;
+  }
+  y[y_at + out] = inside ? x[x_at + at] : value;
+}

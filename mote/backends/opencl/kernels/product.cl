@@ -1,0 +1,50 @@
+// Convolutions and products with constant weights, as one matrix product: rows are output positions, columns output channels, k runs over
+// (kernel row, kernel column, input channel). The left operand is gathered on the way into local memory, weights lie as (k, columns).
+//
+// The tiles are in product_tile.cl. With several parts (the third dimension) each
+// sums a range of k into `partial`, and `product_finish` adds them up.
+
+#define DEPTH 16
+#define ITEMS 256
+
+typedef struct {
+  int rows, cols, padded_cols, k;             // padded_cols: of the weights
+  int in_h, in_w, in_c;                       // of the input
+  int out_h, out_w;                           // of the output
+  int kernel_w;                               // taps in a row
+  int stride_h, stride_w, dilation_h, dilation_w, pad_h, pad_w;
+  int k_part;                                 // k of one part, a multiple of DEPTH
+  int plain;                                  // 1: the left operand is a matrix (rows, k)
+} Product;
+
+__kernel void product_finish(__global const float* partial, int partial_at, int parts, __global const float* bias, int bias_at,
+                             __global const float* residual, int residual_at, __global float* y, int y_at, int count, int cols, Finish f,
+                             float alpha) {
+  const int i = get_global_id(0);
+  if (i >= count) return;
+  float v = 0;
+  for (int p = 0; p < parts; ++p) v += partial[partial_at + p * count + i];
+  v *= alpha;
+  if (f.bias) v += bias[bias_at + i % cols];
+  if (f.residual) v += residual[residual_at + i];
+  y[y_at + i] = activate(f.kind, f.a, f.b, v);
+}
+
+// Batches of two matrices that are both computed. a_batch, b_batch: where each batch begins.
+typedef struct {
+  int m, n, k, a_row, a_col, b_row, b_col, batches;
+} Matrices;
+__kernel void matmul(__global const float* a, int a_at, __global const float* b, int b_at, __global const int* a_batch,
+                     int a_batch_at, __global const int* b_batch, int b_batch_at, __global const float* bias, int bias_at,
+                     __global const float* residual, int residual_at, __global float* y, int y_at, Matrices s, Finish f, float alpha) {
+  const int col = get_global_id(0), row = get_global_id(1), batch = get_global_id(2);
+  if (col >= s.n || row >= s.m) return;
+  const int ai = a_at + a_batch[a_batch_at + batch] + row * s.a_row, bi = b_at + b_batch[b_batch_at + batch] + col * s.b_col;
+  float v = 0;
+  for (int k = 0; k < s.k; ++k) v = fma(a[ai + k * s.a_col], b[bi + k * s.b_row], v);
+  v *= alpha;
+  const int at = (batch * s.m + row) * s.n + col;
+  if (f.bias) v += bias[bias_at + col];
+  if (f.residual) v += residual[residual_at + at];
+  y[y_at + at] = activate(f.kind, f.a, f.b, v);
+}

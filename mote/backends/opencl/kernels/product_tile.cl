@@ -1,0 +1,73 @@
+// One size of tile of the matrix product that product.cl describes: NAME, ROWS x COLS, each of ITEMS work-items makes TR x TC. Part of the
+// source once for each size.
+
+__kernel __attribute__((reqd_work_group_size(COLS / TC, ROWS / TR, 1))) void NAME(
+    __global const float* x, int x_at, __global const float* w, int w_at, __global const float* bias, int bias_at,
+    __global const float* residual, int residual_at, __global float* y, int y_at, Product p, Finish f, float alpha) {
+  __local float left[DEPTH][ROWS + 1];
+  __local float right[DEPTH][COLS];
+  const int lx = get_local_id(0), ly = get_local_id(1), id = ly * (COLS / TC) + lx;
+  const int row0 = get_group_id(1) * ROWS, col0 = get_group_id(0) * COLS, part = get_group_id(2);
+  const int my_k = id % DEPTH, my_col = id % COLS;
+  int base[ROWS / DEPTH], first_h[ROWS / DEPTH], first_w[ROWS / DEPTH];
+  for (int s = 0; s < ROWS / DEPTH; ++s) {
+    const int row = row0 + id / DEPTH + s * DEPTH;
+    if (p.plain) {
+      base[s] = x_at + row * p.k;
+      first_h[s] = first_w[s] = row < p.rows ? 0 : -1;
+    } else {
+      const int ow = row % p.out_w, rest = row / p.out_w, oh = rest % p.out_h, n = rest / p.out_h;
+      first_h[s] = row < p.rows ? oh * p.stride_h - p.pad_h : -(1 << 28);
+      first_w[s] = ow * p.stride_w - p.pad_w;
+      base[s] = x_at + n * p.in_h * p.in_w * p.in_c;
+    }
+  }
+  float sum[TR][TC];
+  for (int i = 0; i < TR; ++i)
+    for (int j = 0; j < TC; ++j) sum[i][j] = 0;
+  const int k_begin = part * p.k_part, k_end = min(p.k, k_begin + p.k_part);
+  for (int k0 = k_begin; k0 < k_end; k0 += DEPTH) {
+    const int k = k0 + my_k;
+    if (p.plain) {
+      for (int s = 0; s < ROWS / DEPTH; ++s)
+        left[my_k][id / DEPTH + s * DEPTH] = k < k_end && first_h[s] >= 0 ? x[base[s] + k] : 0;
+    } else {
+      const int tap = k / p.in_c, c = k - tap * p.in_c, th = tap / p.kernel_w, tw = tap - th * p.kernel_w;
+      for (int s = 0; s < ROWS / DEPTH; ++s) {
+        const int h = first_h[s] + th * p.dilation_h, q = first_w[s] + tw * p.dilation_w;
+        const bool inside = k < k_end && h >= 0 && h < p.in_h && q >= 0 && q < p.in_w;
+        left[my_k][id / DEPTH + s * DEPTH] = inside ? x[base[s] + (h * p.in_w + q) * p.in_c + c] : 0;
+      }
+    }
+    for (int s = 0; s < COLS / DEPTH; ++s) {
+      const int kk = id / COLS + s * (ITEMS / COLS);
+      right[kk][my_col] = k0 + kk < k_end ? w[w_at + (k0 + kk) * p.padded_cols + col0 + my_col] : 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int kk = 0; kk < DEPTH; ++kk) {
+      float a[TR], b[TC];
+      for (int i = 0; i < TR; ++i) a[i] = left[kk][ly + i * (ROWS / TR)];
+      for (int j = 0; j < TC; ++j) b[j] = right[kk][lx + j * (COLS / TC)];
+      for (int i = 0; i < TR; ++i)
+        for (int j = 0; j < TC; ++j) sum[i][j] = fma(a[i], b[j], sum[i][j]);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  const bool whole = get_num_groups(2) == 1;
+  for (int i = 0; i < TR; ++i) {
+    const int row = row0 + ly + i * (ROWS / TR);
+    for (int j = 0; j < TC; ++j) {
+      const int col = col0 + lx + j * (COLS / TC);
+      if (row >= p.rows || col >= p.cols) continue;
+      const int at = row * p.cols + col;
+      float v = sum[i][j];
+      if (whole) {
+        v *= alpha;
+        if (f.bias) v += bias[bias_at + col];
+        if (f.residual) v += residual[residual_at + at];
+        v = activate(f.kind, f.a, f.b, v);
+      }
+      y[y_at + part * p.rows * p.cols + at] = v;
+    }
+  }
+}

@@ -1,0 +1,119 @@
+// Sums, means, extrema, softmax and norms. A group of GROUP work-items shares the elements of one result.
+
+#define GROUP 64
+
+inline float group_sum(__local float* part, float v) {
+  const int id = get_local_id(0);
+  part[id] = v;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int step = GROUP / 2; step > 0; step /= 2) {
+    if (id < step) part[id] += part[id + step];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  const float r = part[0];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return r;
+}
+inline float group_max(__local float* part, float v) {
+  const int id = get_local_id(0);
+  part[id] = v;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int step = GROUP / 2; step > 0; step /= 2) {
+    if (id < step) part[id] = fmax(part[id], part[id + step]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  const float r = part[0];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return r;
+}
+
+// Results are (outer, inner), each over `length` elements `inner` apart. kind 0 sum, 1 mean, 2 maximum, 3 minimum, 4 product, 5 sum of
+// squares, 6 sum of magnitudes, 7 root of the sum of squares.
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce(__global const float* x, int x_at, __global float* y, int y_at,
+                                                                         int length, int inner, int kind) {
+  __local float part[GROUP];
+  const int result = get_group_id(0), first = x_at + result / inner * length * inner + result % inner;
+  float v = kind == 2 ? -INFINITY : kind == 3 ? INFINITY : kind == 4 ? 1 : 0;
+  for (int i = get_local_id(0); i < length; i += GROUP) {
+    const float e = x[first + i * inner];
+    if (kind == 2) v = fmax(v, e);
+    else if (kind == 3) v = fmin(v, e);
+    else if (kind == 4) v *= e;
+    else if (kind == 5 || kind == 7) v = fma(e, e, v);
+    else v += kind == 6 ? fabs(e) : e;
+  }
+  if (kind == 4) {
+    const int id = get_local_id(0);
+    part[id] = v;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int step = GROUP / 2; step > 0; step /= 2) {
+      if (id < step) part[id] *= part[id + step];
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    v = part[0];
+  } else if (kind == 2) {
+    v = group_max(part, v);
+  } else if (kind == 3) {
+    v = -group_max(part, -v);
+  } else {
+    v = group_sum(part, v);
+  }
+  if (get_local_id(0) == 0) y[y_at + result] = kind == 1 ? v / length : kind == 7 ? sqrt(v) : v;
+}
+
+// The same for few elements of many results: a work-item each.
+__kernel void reduce_columns(__global const float* x, int x_at, __global float* y, int y_at, int length, int inner, int kind, int count) {
+  const int result = get_global_id(0);
+  if (result >= count) return;
+  const int first = x_at + result / inner * length * inner + result % inner;
+  float v = kind == 2 ? -INFINITY : kind == 3 ? INFINITY : kind == 4 ? 1 : 0;
+  for (int i = 0; i < length; ++i) {
+    const float e = x[first + i * inner];
+    if (kind == 2) v = fmax(v, e);
+    else if (kind == 3) v = fmin(v, e);
+    else if (kind == 4) v *= e;
+    else if (kind == 5 || kind == 7) v = fma(e, e, v);
+    else v += kind == 6 ? fabs(e) : e;
+  }
+  y[y_at + result] = kind == 1 ? v / length : kind == 7 ? sqrt(v) : v;
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void softmax(__global const float* x, int x_at, __global float* y, int y_at,
+                                                                          int length, int inner, int logarithm) {
+  __local float part[GROUP];
+  const int row = get_group_id(0), first = row / inner * length * inner + row % inner;
+  float largest = -INFINITY;
+  for (int i = get_local_id(0); i < length; i += GROUP) largest = fmax(largest, x[x_at + first + i * inner]);
+  largest = group_max(part, largest);
+  float sum = 0;
+  for (int i = get_local_id(0); i < length; i += GROUP) sum += exp(x[x_at + first + i * inner] - largest);
+  sum = group_sum(part, sum);
+  for (int i = get_local_id(0); i < length; i += GROUP) {
+    const float v = x[x_at + first + i * inner] - largest;
+    y[y_at + first + i * inner] = logarithm ? v - log(sum) : exp(v) / sum;
+  }
+}
+
+// Rows of `length`; scale and bias have as many values, or none.
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void layer_norm(__global const float* x, int x_at, __global const float* scale,
+                                                                             int scale_at, __global const float* bias, int bias_at,
+                                                                             __global float* y, int y_at, int length, float epsilon,
+                                                                             int has_scale, int has_bias) {
+  __local float part[GROUP];
+  const int first = get_group_id(0) * length;
+  float sum = 0;
+  for (int i = get_local_id(0); i < length; i += GROUP) sum += x[x_at + first + i];
+  const float mean = group_sum(part, sum) / length;
+  sum = 0;
+  for (int i = get_local_id(0); i < length; i += GROUP) {
+    const float d = x[x_at + first + i] - mean;
+    sum = fma(d, d, sum);
+  }
+  const float inverse = 1 / sqrt(group_sum(part, sum) / length + epsilon);
+  for (int i = get_local_id(0); i < length; i += GROUP) {
+    float v = (x[x_at + first + i] - mean) * inverse;
+    if (has_scale) v *= scale[scale_at + i];
+    if (has_bias) v += bias[bias_at + i];
+    y[y_at + first + i] = v;
+  }
+}

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "mote/api/backend.h"
+#include "mote/api/backend_compiler.h"
+
+namespace mote::backends {
+
+// Runs pieces of models on an OpenCL 1.2 device: f32, channels-last. Static; never freed; any number of threads.
+const mote_backend* opencl_backend() noexcept;
+// The half that the compiler asks. Needs no device.
+const mote_backend_compiler* opencl_compiler() noexcept;
+
+}  // namespace mote::backends

@@ -1,0 +1,259 @@
+// Every family of operators on the device beside the CPU. Skipped, by name, where there is no OpenCL device.
+
+#include "mote/backends/opencl/opencl_backend.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "mote/backends/opencl/device.h"
+#include "mote/compiler/ir/builder.h"
+#include "mote/compiler/placement/place.h"
+#include "mote/compiler/schedule/schedule.h"
+#include "mote/ops/avg_pool/avg_pool.h"
+#include "mote/ops/concat/concat.h"
+#include "mote/ops/conv/conv.h"
+#include "mote/ops/conv_transpose/conv_transpose.h"
+#include "mote/ops/layer_norm/layer_norm.h"
+#include "mote/ops/matmul/matmul.h"
+#include "mote/ops/max_pool/max_pool.h"
+#include "mote/ops/pad/pad.h"
+#include "mote/ops/reduce_mean/reduce_mean.h"
+#include "mote/ops/resize/resize.h"
+#include "mote/ops/slice/slice.h"
+#include "mote/ops/softmax/softmax.h"
+#include "mote/ops/transpose/transpose.h"
+#include "mote/runtime/testing/run_program.h"
+
+namespace mote::backends {
+namespace {
+
+using Make = std::function<ir::Value*(ir::Graph&, ir::NodeBuilder&, ir::Value*)>;
+
+float wave(int i) { return std::sin(static_cast<float>(i) * 1.7f) * 1.5f; }
+
+ir::Value* weights(ir::Graph& g, const ir::Dims& dims) {
+  std::vector<float> v;
+  int64_t count = 1;
+  for (int32_t d : dims) count *= d;
+  for (int64_t i = 0; i < count; ++i) v.push_back(wave(static_cast<int>(i) + 11) * 0.3f);
+  return g.constant<float>(dims, v);
+}
+
+struct Case {
+  const char* name;
+  ir::Dims input;
+  Make make;
+};
+
+// The model with everything on the CPU, or with everything on the device.
+bool program_of(const Case& c, bool device, emit::FileBytes* file, std::string* error) {
+  ir::Graph graph;
+  ir::Method& m = graph.add_method("main");
+  ir::Value* x = graph.add_input(m, "x", DType::f32, c.input);
+  ir::NodeBuilder b(graph, *m.block, c.name);
+  ir::Value* y = c.make(graph, b, x);
+  if (y == nullptr || !b.ok()) return *error = b.error(), false;
+  graph.add_output(m, "y", y);
+  placement::Placed placed;
+  placement::PlaceOptions options;
+  ir::Problems problems;
+  if (!placement::parse_policy("[default]\nrequire = [\"opencl\"]\n", &options.policy, error)) return false;
+  options.backends = {opencl_compiler()};
+  if (device && !placement::place(graph, options, &placed, &problems)) return *error = problems[0].what, false;
+  schedule::Plan plan;
+  emit::ProgramRecords records;
+  if (!schedule::make_plan(graph, {}, &plan, error) || !emit::lower(plan, {}, &records, error)) return false;
+  if (device) placement::record(placed, options.policy, &records);
+  return emit::write_program(records, {}, emit::builtin_registry(), file, error);
+}
+
+std::vector<float> outputs_of(const emit::FileBytes& file, const Case& c) {
+  static const mote_backend* const list[] = {opencl_backend()};
+  InstanceOptions options;
+  options.backends = {list, 1};
+  runtest::Loaded loaded(file, emit::builtin_registry(), options);
+  EXPECT_TRUE(loaded.status.ok()) << emit::describe(loaded.diagnostic) << " "
+                                  << opencl::describe(static_cast<uint32_t>(loaded.diagnostic.found));
+  if (!loaded.status.ok()) return {};
+  std::vector<float> x;
+  int64_t count = 1;
+  for (int32_t d : c.input) count *= d;
+  for (int64_t i = 0; i < count; ++i) x.push_back(wave(static_cast<int>(i)));
+  std::vector<std::vector<uint8_t>> outputs;
+  // Twice: the second run must not depend on the first.
+  for (int run = 0; run < 2; ++run) EXPECT_TRUE(loaded.run(0, {runtest::bytes_of(x)}, &outputs).ok());
+  return runtest::values_of<float>(outputs[0]);
+}
+
+template <class A>
+Make unary(OpId id, const A& a) {
+  return [=](ir::Graph&, ir::NodeBuilder& b, ir::Value* x) { return b.op(id, a, {x}); };
+}
+
+ops::conv::Attrs conv_attrs(int32_t stride, int32_t pad, int32_t groups, uint32_t activation) {
+  ops::conv::Attrs a;
+  for (int i = 0; i < 2; ++i) a.strides[i] = stride, a.pads_begin[i] = a.pads_end[i] = pad;
+  a.groups = groups;
+  a.activation = activation;
+  return a;
+}
+
+Make conv(const ops::conv::Attrs& a, const ir::Dims& w, bool bias, bool residual) {
+  return [=](ir::Graph& g, ir::NodeBuilder& b, ir::Value* x) {
+    return b.op(OpId::conv, a, {x, weights(g, w), bias ? weights(g, {w[0]}) : nullptr, residual ? b.op(OpId::relu, {x}) : nullptr});
+  };
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all = {
+      {"conv 3x3", {1, 9, 7, 5}, conv(conv_attrs(1, 1, 1, 2), {20, 3, 3, 5}, true, false)},
+      {"conv 3x3, stride 2", {2, 12, 9, 4}, conv(conv_attrs(2, 1, 1, 3), {70, 3, 3, 4}, true, false)},
+      {"conv 1x1 with residual", {1, 8, 8, 16}, conv(conv_attrs(1, 0, 1, 0), {16, 1, 1, 16}, true, true)},
+      {"conv with many channels", {1, 4, 4, 130}, conv(conv_attrs(1, 1, 1, 7), {33, 3, 3, 130}, false, false)},
+      {"conv depthwise", {1, 9, 8, 24}, conv(conv_attrs(2, 1, 24, 3), {24, 3, 3, 1}, true, false)},
+      {"conv in groups", {1, 6, 6, 8}, conv(conv_attrs(1, 1, 2, 0), {6, 3, 3, 4}, true, false)},
+      {"matmul with constant weights",
+       {5, 40},
+       [](ir::Graph& g, ir::NodeBuilder& b, ir::Value* x) {
+         ops::matmul::Attrs a;
+         a.transpose_b = 1;
+         a.alpha = 0.5f;
+         return b.op(OpId::matmul, a, {x, weights(g, {100, 40}), weights(g, {100})});
+       }},
+      {"matmul of two computed",
+       {3, 4, 6},
+       [](ir::Graph&, ir::NodeBuilder& b, ir::Value* x) {
+         ops::matmul::Attrs a;
+         a.transpose_b = 1;
+         return b.op(OpId::matmul, a, {x, b.op(OpId::relu, {x})});
+       }},
+      {"broadcast add",
+       {2, 3, 4, 5},
+       [](ir::Graph& g, ir::NodeBuilder& b, ir::Value* x) {
+         return b.op(OpId::add, {x, weights(g, {5})});
+       }},
+      {"broadcast mul of rows",
+       {2, 3, 4, 5},
+       [](ir::Graph& g, ir::NodeBuilder& b, ir::Value* x) {
+         return b.op(OpId::mul, {weights(g, {3, 1, 5}), x});
+       }},
+      {"two branches",
+       {1, 4, 4, 8},
+       [](ir::Graph&, ir::NodeBuilder& b, ir::Value* x) {
+         ops::concat::Attrs a;
+         a.axis = -1;
+         ir::Value* t = b.op(OpId::tanh, {x});
+         return b.op(OpId::concat, a, {t, b.op(OpId::sigmoid, {t}), b.op(OpId::sub, {t, x})});
+       }},
+      {"softmax", {3, 70}, unary(OpId::softmax, ops::softmax::Attrs{})},
+      {"softmax along an axis", {2, 5, 7}, unary(OpId::softmax, ops::softmax::Attrs{1})},
+      {"layer norm",
+       {4, 90},
+       [](ir::Graph& g, ir::NodeBuilder& b, ir::Value* x) {
+         return b.ops(OpId::layer_norm, ops::layer_norm::Attrs{}, {x, weights(g, {90}), weights(g, {90})}, 1)[0];
+       }},
+      {"transpose", {2, 3, 4, 5}, unary(OpId::transpose, ops::transpose::Attrs{{0, 3, 1, 2}, 4})},
+      {"reshape",
+       {2, 3, 4},
+       [](ir::Graph&, ir::NodeBuilder& b, ir::Value* x) {
+         return b.op(OpId::relu, {b.reshape(x, {6, 4})});
+       }},
+  };
+  ops::max_pool::Attrs max;
+  ops::avg_pool::Attrs avg, padded;
+  for (int i = 0; i < 2; ++i) max.kernel[i] = avg.kernel[i] = padded.kernel[i] = 3, max.strides[i] = avg.strides[i] = padded.strides[i] = 2;
+  for (int i = 0; i < 2; ++i) max.pads_begin[i] = avg.pads_begin[i] = padded.pads_begin[i] = padded.pads_end[i] = 1;
+  padded.count_include_pad = 1;
+  all.push_back({"max pool", {1, 9, 8, 6}, unary(OpId::max_pool, max)});
+  all.push_back({"average pool", {1, 9, 8, 6}, unary(OpId::avg_pool, avg)});
+  all.push_back({"average pool with padding", {1, 9, 8, 6}, unary(OpId::avg_pool, padded)});
+  ops::ReduceAttrs mean;
+  mean.axes[0] = 1, mean.axes[1] = 2, mean.axis_count = 2;
+  all.push_back({"mean of a plane", {1, 7, 7, 80}, unary(OpId::reduce_mean, mean)});
+  mean.axes[0] = 0, mean.axis_count = 1;
+  all.push_back({"sum of rows", {300, 3}, unary(OpId::reduce_sum, mean)});
+  all.push_back({"largest", {3, 200}, unary(OpId::reduce_max, ops::ReduceAttrs{{1}, 1, 0})});
+  ops::resize::Attrs grow;
+  grow.mode = ops::resize::kLinear;
+  grow.sizes[0] = 11, grow.sizes[1] = 6;
+  all.push_back({"resize, linear", {1, 5, 4, 3}, unary(OpId::resize, grow)});
+  grow.mode = ops::resize::kNearest;
+  all.push_back({"resize, nearest", {1, 5, 4, 3}, unary(OpId::resize, grow)});
+  grow.mode = ops::resize::kCubic;
+  all.push_back({"resize, cubic", {1, 5, 4, 3}, unary(OpId::resize, grow)});
+  ops::pad::Attrs pad;
+  pad.begin[1] = 1, pad.end[2] = 2, pad.value = 3;
+  all.push_back({"pad", {2, 3, 4}, unary(OpId::pad, pad)});
+  pad.mode = ops::pad::kReflect;
+  all.push_back({"pad, reflected", {2, 3, 4}, unary(OpId::pad, pad)});
+  ops::slice::Attrs cut;
+  cut.count = 2, cut.axes[0] = 1, cut.starts[0] = 4, cut.ends[0] = 0, cut.steps[0] = -2, cut.axes[1] = 2, cut.starts[1] = 1,
+  cut.ends[1] = 5, cut.steps[1] = 1;
+  all.push_back({"slice", {2, 6, 6}, unary(OpId::slice, cut)});
+  ops::conv_transpose::Attrs up;
+  up.strides[0] = up.strides[1] = 2;
+  all.push_back({"transposed convolution", {1, 5, 4, 3}, [up](ir::Graph& g, ir::NodeBuilder& b, ir::Value* x) {
+                   return b.op(OpId::conv_transpose, up, {x, weights(g, {4, 2, 2, 3}), weights(g, {4})});
+                 }});
+  return all;
+}
+
+TEST(OpenCl, ComputesWhatTheCpuComputes) {
+  opencl::Error error = opencl::kOk;
+  std::string detail;
+  if (opencl::find_device(&error, &detail) == nullptr) GTEST_SKIP() << opencl::describe(error) << ": " << detail;
+  for (const Case& c : cases()) {
+    SCOPED_TRACE(c.name);
+    emit::FileBytes on_cpu, on_device;
+    std::string why;
+    ASSERT_TRUE(program_of(c, false, &on_cpu, &why)) << why;
+    ASSERT_TRUE(program_of(c, true, &on_device, &why)) << why;
+    const std::vector<float> expected = outputs_of(on_cpu, c), found = outputs_of(on_device, c);
+    ASSERT_EQ(found.size(), expected.size());
+    float largest = 0, worst = 0;
+    for (size_t i = 0; i < found.size(); ++i) {
+      largest = std::max(largest, std::fabs(expected[i]));
+      worst = std::max(worst, std::isnan(found[i]) ? INFINITY : std::fabs(found[i] - expected[i]));
+    }
+    EXPECT_LE(worst, 1e-5f * std::max(largest, 1.0f));
+  }
+}
+
+TEST(OpenCl, EveryUnaryOperatorComputesWhatTheCpuComputes) {
+  opencl::Error error = opencl::kOk;
+  std::string detail;
+  if (opencl::find_device(&error, &detail) == nullptr) GTEST_SKIP() << opencl::describe(error) << ": " << detail;
+  for (uint16_t id = static_cast<uint16_t>(OpId::abs); id <= static_cast<uint16_t>(OpId::mish); ++id) {
+    const Case c = {"unary", {3, 50}, [id](ir::Graph&, ir::NodeBuilder& b, ir::Value* x) { return b.op(static_cast<OpId>(id), {x}); }};
+    SCOPED_TRACE(id);
+    emit::FileBytes on_cpu, on_device;
+    std::string why;
+    if (!program_of(c, false, &on_cpu, &why)) continue;  // needs attributes
+    ASSERT_TRUE(program_of(c, true, &on_device, &why)) << why;
+    const std::vector<float> expected = outputs_of(on_cpu, c), found = outputs_of(on_device, c);
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (std::isnan(expected[i]) || std::isinf(expected[i])) EXPECT_EQ(std::isnan(expected[i]), std::isnan(found[i]));
+      else EXPECT_NEAR(found[i], expected[i], 1e-5f * std::max(1.0f, std::fabs(expected[i])));
+    }
+  }
+}
+
+TEST(OpenCl, RefusesDamagedBlobsAndOtherVersions) {
+  const mote_backend* b = opencl_backend();
+  EXPECT_EQ(b->probe("2", ""), uint32_t{opencl::kVersionUnfit});
+  EXPECT_EQ(b->probe("1", "f32 wings"), uint32_t{opencl::kCapabilityMissing});
+  if (b->probe("1", "f32") != 0) GTEST_SKIP() << b->describe(b->probe("1", "f32"));
+  alignas(16) const uint8_t nonsense[64] = {1, 2, 3};
+  const mote_backend_blob blob = {nonsense, sizeof nonsense, "1", "f32", 0};
+  void* handle = nullptr;
+  uint32_t release = 0;
+  EXPECT_EQ(b->init(&blob, nullptr, 0, nullptr, 0, &handle, &release), uint32_t{opencl::kBlobBroken});
+  EXPECT_EQ(handle, nullptr);
+  EXPECT_STRNE(b->describe(opencl::kBlobBroken), "");
+}
+
+}  // namespace
+}  // namespace mote::backends

@@ -1,0 +1,194 @@
+// Convolutions and matrix products.
+
+#include <algorithm>
+
+#include "mote/backends/opencl/device_types.h"
+#include "mote/backends/opencl/families.h"
+#include "mote/ops/conv/conv.h"
+#include "mote/ops/conv_transpose/conv_transpose.h"
+#include "mote/ops/matmul/matmul.h"
+
+namespace mote::backends::opencl {
+namespace {
+
+constexpr int32_t kPad = 64;    // columns of weights come in such numbers
+constexpr int32_t kDepth = 16;  // of a tile: product.cl
+
+int32_t padded(int32_t n) { return (n + kPad - 1) / kPad * kPad; }
+
+template <class A>
+FinishArgs finish_of(const OpView& op, const A& a) {
+  return {static_cast<int32_t>(a.activation), op.has(2) ? 1 : 0, op.has(3) ? 1 : 0, a.act_a, a.act_b};
+}
+
+Place place_of(const OpView& op, size_t i) { return op.has(i) ? op.inputs[i].place : Place{}; }
+
+struct Tile {
+  const char* kernel;
+  int32_t rows, cols;
+};
+
+// The matrix product of the rows of input 0 with constant weights.
+void add_product(const OpView& op, Recorder& r, ProductArgs p, const FinishArgs& f, float alpha) {
+  const auto parts_of = [](int32_t n, int32_t by) { return (n + by - 1) / by; };
+  const auto tiles = [&](const Tile& t) { return static_cast<int64_t>(parts_of(p.rows, t.rows)) * parts_of(p.cols, t.cols); };
+  constexpr Tile kLarge = {"product_64x64", 64, 64}, kSmall = {"product_32x32", 32, 32}, kFlat = {"product_16x64", 16, 64};
+  const int64_t wanted = int64_t{2} * r.compute_units();
+  const Tile t = p.rows <= 16 ? kFlat : tiles(kLarge) >= wanted ? kLarge : kSmall;
+  // Too few tiles for the device: several groups share the sums of one.
+  int64_t parts = std::max<int64_t>(1, wanted / std::max<int64_t>(1, tiles(t)));
+  parts = std::min<int64_t>({parts, p.k / (4 * kDepth), 32});
+  parts = std::max<int64_t>(parts, 1);
+  p.k_part = parts_of(parts_of(p.k, static_cast<int32_t>(parts)), kDepth) * kDepth;
+  parts = parts_of(p.k, p.k_part);
+  const int64_t count = static_cast<int64_t>(p.rows) * p.cols;
+  if (parts > 1 && count * parts > (int64_t{1} << 28)) parts = 1, p.k_part = parts_of(p.k, kDepth) * kDepth;
+  const Place y = parts > 1 ? r.workspace(static_cast<uint64_t>(count * parts)) : op.outputs[0].place;
+  const Place w = r.weights(op.inputs[1], p.cols, p.k, p.padded_cols);
+  const size_t lx = t.rows == 64 ? 16 : t.rows == 32 ? 16 : 32, ly = 256 / lx;
+  r.launch(
+       op, t.kernel,
+       {static_cast<size_t>(parts_of(p.cols, t.cols)) * lx, static_cast<size_t>(parts_of(p.rows, t.rows)) * ly, static_cast<size_t>(parts)},
+       {lx, ly, 1})
+      .tensor(op.inputs[0].place)
+      .tensor(w)
+      .tensor(place_of(op, 2))
+      .tensor(place_of(op, 3))
+      .tensor(y)
+      .value(p)
+      .value(f)
+      .value(alpha);
+  if (parts == 1) return;
+  r.launch(op, "product_finish", {static_cast<size_t>(count)}, {64})
+      .tensor(y)
+      .value(static_cast<int32_t>(parts))
+      .tensor(place_of(op, 2))
+      .tensor(place_of(op, 3))
+      .tensor(op.outputs[0].place)
+      .value(static_cast<int32_t>(count))
+      .value(p.cols)
+      .value(f)
+      .value(alpha);
+}
+
+// Sizes and steps of a window over rows and columns; one spatial dimension is a single row.
+template <class A>
+WindowArgs window_of(const OpView& op, const A& a, const int32_t* kernel) {
+  const Operand &x = op.inputs[0], &y = op.outputs[0];
+  const int lead = 4 - x.rank;  // 0 or 1
+  WindowArgs w{};
+  const auto at = [&](const int32_t* list, int i, int32_t otherwise) { return i < lead ? otherwise : list[i - lead]; };
+  w.batch = x.dims[0];
+  w.in_h = at(x.dims + 1, 0, 1), w.in_w = at(x.dims + 1, 1, 1), w.in_c = x.dim(-1);
+  w.out_h = at(y.dims + 1, 0, 1), w.out_w = at(y.dims + 1, 1, 1), w.out_c = y.dim(-1);
+  w.kernel_h = at(kernel, 0, 1), w.kernel_w = at(kernel, 1, 1);
+  w.stride_h = at(a.strides, 0, 1), w.stride_w = at(a.strides, 1, 1);
+  w.dilation_h = at(a.dilations, 0, 1), w.dilation_w = at(a.dilations, 1, 1);
+  w.pad_h = at(a.pads_begin, 0, 0), w.pad_w = at(a.pads_begin, 1, 0);
+  return w;
+}
+
+const char* check_constant_weights(const OpView& op) {
+  if (!op.has(1) || op.inputs[1].data == nullptr) return "its weights are not constant";
+  const DType t = op.inputs[1].dtype;
+  if ((t != DType::f32 && t != DType::f16) || op.has(4)) return "weights in another type than f32 and f16";
+  return nullptr;
+}
+
+template <class A>
+const char* lower_window(const OpView& op, Recorder* r, bool transposed) {
+  const A& a = op.attributes<A>();
+  const Operand &x = op.inputs[0], &w = op.inputs[1];
+  if (x.rank != 3 && x.rank != 4) return "three spatial dimensions";
+  if (const char* why = check_constant_weights(op)) return why;
+  if (r == nullptr) return nullptr;
+  WindowArgs p = window_of(op, a, w.dims + 1);
+  p.groups = a.groups;
+  p.padded_cols = padded(p.out_c);
+  const FinishArgs f = finish_of(op, a);
+  const int32_t positions = p.batch * p.out_h * p.out_w, taps = p.kernel_h * p.kernel_w;
+  if (!transposed && a.groups == 1) {
+    ProductArgs q{};
+    q.rows = positions, q.cols = p.out_c, q.padded_cols = p.padded_cols, q.k = taps * p.in_c;
+    q.in_h = p.in_h, q.in_w = p.in_w, q.in_c = p.in_c, q.out_h = p.out_h, q.out_w = p.out_w, q.kernel_w = p.kernel_w;
+    q.stride_h = p.stride_h, q.stride_w = p.stride_w, q.dilation_h = p.dilation_h, q.dilation_w = p.dilation_w;
+    q.pad_h = p.pad_h, q.pad_w = p.pad_w;
+    q.plain = taps == 1 && p.stride_h == 1 && p.stride_w == 1 && p.in_h == p.out_h && p.in_w == p.out_w ? 1 : 0;
+    add_product(op, *r, q, f, 1);
+    return nullptr;
+  }
+  const bool depthwise = !transposed && a.groups == p.in_c && p.in_c == p.out_c;
+  const int32_t depth = p.in_c / a.groups;
+  const Place weights = r->weights(w, p.out_c, taps * depth, p.padded_cols);
+  auto args =
+      r->launch(op, depthwise ? "depthwise" : "window_product", {static_cast<size_t>(p.out_c), static_cast<size_t>(positions)}, {32, 4});
+  args.tensor(x.place).tensor(weights).tensor(place_of(op, 2)).tensor(place_of(op, 3)).tensor(op.outputs[0].place).value(p).value(f);
+  if (!depthwise) args.value(int32_t{transposed ? 1 : 0});
+  return nullptr;
+}
+
+// Elements from the start of an operand to each of the result's batches.
+std::vector<int32_t> batch_offsets(const Operand& o, const Operand& y) {
+  const int lead = y.rank - o.rank;
+  std::vector<int32_t> steps(static_cast<size_t>(y.rank), 0), offsets(1, 0);
+  int32_t step = o.dim(-1) * o.dim(-2);
+  for (int i = o.rank - 3; i >= 0; --i) {
+    steps[static_cast<size_t>(i + lead)] = o.dims[i] == 1 ? 0 : step;
+    step *= o.dims[i];
+  }
+  for (int i = 0; i + 2 < y.rank; ++i) {
+    std::vector<int32_t> next;
+    for (int32_t base : offsets)
+      for (int32_t k = 0; k < y.dims[i]; ++k) next.push_back(base + k * steps[static_cast<size_t>(i)]);
+    offsets = std::move(next);
+  }
+  return offsets;
+}
+
+}  // namespace
+
+const char* lower_conv(const OpView& op, Recorder* r) {
+  const bool transposed = op.op == static_cast<uint16_t>(OpId::conv_transpose);
+  return transposed ? lower_window<ops::conv_transpose::Attrs>(op, r, true) : lower_window<ops::conv::Attrs>(op, r, false);
+}
+
+const char* lower_matmul(const OpView& op, Recorder* r) {
+  const auto& a = op.attributes<ops::matmul::Attrs>();
+  const Operand &x = op.inputs[0], &w = op.inputs[1], &y = op.outputs[0];
+  const int32_t m = y.dim(-2), n = y.dim(-1), k = x.dim(a.transpose_a != 0 ? -2 : -1);
+  if (op.has(2) && (op.inputs[2].count() != n || op.inputs[2].dim(-1) != n)) return "a bias that is not one value per column";
+  const bool constant = w.data != nullptr && w.rank == 2 && a.transpose_b == 1 && a.transpose_a == 0;
+  if (op.has(4) || (w.dtype != DType::f32 && !(constant && w.dtype == DType::f16))) return "weights in another type than f32 and f16";
+  if (!constant && w.layout != Layout::kPlain) return "weights in a packed form it does not read";
+  if (x.data != nullptr && x.dtype != DType::f32) return "only f32 is computed there";
+  if (r == nullptr) return nullptr;
+  const FinishArgs f = finish_of(op, a);
+  const int64_t batches = y.count() / std::max<int64_t>(1, static_cast<int64_t>(m) * n);
+  if (constant) {
+    ProductArgs p{};
+    p.rows = static_cast<int32_t>(batches) * m, p.cols = n, p.padded_cols = padded(n), p.k = k;
+    p.plain = p.kernel_w = p.in_c = p.out_h = p.out_w = 1;
+    add_product(op, *r, p, f, a.alpha);
+    return nullptr;
+  }
+  const std::vector<int32_t> a_batch = batch_offsets(x, y), b_batch = batch_offsets(w, y);
+  MatricesArgs s{};
+  s.m = m, s.n = n, s.k = k, s.batches = static_cast<int32_t>(batches);
+  s.a_row = a.transpose_a != 0 ? 1 : k, s.a_col = a.transpose_a != 0 ? m : 1;
+  s.b_row = a.transpose_b != 0 ? 1 : n, s.b_col = a.transpose_b != 0 ? k : 1;
+  Place pa = r->add_constant(a_batch.data(), a_batch.size()), pb = r->add_constant(b_batch.data(), b_batch.size());
+  r->launch(op, "matmul", {static_cast<size_t>(n), static_cast<size_t>(m), static_cast<size_t>(batches)}, {16, 4, 1})
+      .tensor(x.place)
+      .tensor(w.place)
+      .tensor(pa)
+      .tensor(pb)
+      .tensor(place_of(op, 2))
+      .tensor(place_of(op, 3))
+      .tensor(y.place)
+      .value(s)
+      .value(f)
+      .value(a.alpha);
+  return nullptr;
+}
+
+}  // namespace mote::backends::opencl

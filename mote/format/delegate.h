@@ -1,0 +1,18 @@
+#pragma once
+
+#include "mote/format/program.h"
+
+namespace mote {
+
+// The attributes of a delegate with a fallback: the instructions that follow compute the same without the backend. They run in its place
+// when it cannot be had, and only then; without a fallback the attributes are DelegateAttrs alone.
+struct DelegateRange {
+  DelegateAttrs call;
+  uint32_t fallback_count;
+};
+
+inline uint32_t fallback_count(const Instruction& n, const void* attrs) {
+  return n.attrs_size == sizeof(DelegateRange) ? static_cast<const DelegateRange*>(attrs)->fallback_count : 0;
+}
+
+}  // namespace mote

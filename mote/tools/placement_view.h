@@ -1,0 +1,31 @@
+#pragma once
+
+// What a program says of where its operators run: `mote inspect --placement`, `mote check`.
+
+#include <string>
+#include <vector>
+
+namespace mote::tools {
+
+struct PlacedOp {
+  std::string op, node, backend;  // "conv", "/features/0/Conv", "opencl"
+};
+
+struct PlacedPart {
+  std::string backend, version, capabilities;  // version and capabilities: of backends other than the CPU
+  double predicted_ms = 0;
+  uint64_t bytes_in = 0, bytes_out = 0, device_bytes = 0;
+  bool has_fallback = false;
+  std::vector<PlacedOp> ops;
+};
+
+struct PlacementView {
+  std::vector<PlacedPart> parts;  // in the order they run
+  std::string policy;             // as the program carries it
+};
+
+// Throws Failure. Operators inside of a blob are listed where the blob is a program, as OpenCL's are.
+PlacementView view_placement(const std::string& path);
+std::string placement_text(const PlacementView& view);
+
+}  // namespace mote::tools
