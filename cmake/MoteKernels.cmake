@@ -43,10 +43,9 @@ set(_mote_stage_amx avx512vnni)
 
 # Measured (bench/ops): with -Os transposes take four times as long, reductions three times, norms and pools half as long again.
 # Files whose speed was seen to matter in models; the rest is compiled for size.
-set(_mote_hot "/(gemm|weights|depthwise|attention|recurrent|common)/|/elementwise/(activations|binary|rows|unary)\\.cc$")
+set(_mote_hot "/(gemm|weights|depthwise|attention|recurrent|common|elementwise|reduce|pool)/")
 string(APPEND _mote_hot "|/int8/(q_conv|q_matmul|stage|depthwise|depthwise_wide|elements|dynamic_quantize|q_avg_pool)\\.cc$")
-string(APPEND _mote_hot "|/int8/(q_reduce|q_softmax|lut_amx)\\.cc$|/reduce/softmax\\.cc$")
-string(APPEND _mote_hot "|/move/(move|shapes|resize)\\.cc$")
+string(APPEND _mote_hot "|/int8/(q_reduce|q_softmax|q_concat|lut_amx)\\.cc$|/move/(move|shapes|resize|pad)\\.cc$")
 
 find_path(MOTE_HWY_INCLUDE hwy/highway.h PATHS /usr/include)
 set(_mote_kernels_default OFF)

@@ -88,7 +88,8 @@ def build(weights):
     for i in range(LAYERS):
         x = _layer(g, x, mask, f"encoder.layer.{i}")
     weight = g.op("Unsqueeze", [real, axes(2)])
-    mean = g.op("Div", [g.op("ReduceSum", [g.op("Mul", [x, weight]), axes(1)], keepdims=0), g.op("ReduceSum", [weight, axes(1)], keepdims=0)])
+    total = g.op("ReduceSum", [g.op("Mul", [x, weight]), axes(1)], keepdims=0)
+    mean = g.op("Div", [total, g.op("ReduceSum", [weight, axes(1)], keepdims=0)])
     g.op("LpNormalization", [mean], "sentence", axis=-1, p=2)
     shape = ["batch", "tokens"]
     inputs = [helper.make_tensor_value_info(n, TensorProto.INT64, shape) for n in ("input_ids", "attention_mask")]

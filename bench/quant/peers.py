@@ -59,8 +59,8 @@ def main():
     child = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peer_child.py")
     images = np.stack([load(f) for f in sorted(glob.glob(os.path.join(args.images, "*.jpg")))])
     half = len(images) // 2
-    kinds = {"ONNX Runtime, min-max": ("ort", args.ort), "OpenVINO / NNCF": ("openvino", args.openvino), "LiteRT / AI Edge Quantizer": ("litert", args.litert),
-             "ExecuTorch XNNPACK PT2E": ("executorch", args.executorch)}
+    kinds = {"ONNX Runtime, min-max": ("ort", args.ort), "OpenVINO / NNCF": ("openvino", args.openvino),
+             "LiteRT / AI Edge Quantizer": ("litert", args.litert), "ExecuTorch XNNPACK PT2E": ("executorch", args.executorch)}
     for title, calibrate, test in (
         (f"calibrated and measured on {len(images)} images", images, images),
         (f"calibrated on {half} images, measured on {len(images) - half} others", images[:half], images[half:]),

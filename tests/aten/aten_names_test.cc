@@ -36,6 +36,7 @@ TEST(AtenNames, NamesakesAreRecordedOrExplained) {
       "col2im",      // ATen's columns are channels-first
       "dequantize",  // ATen's takes its own quantized tensors
       "div",         // ATen's gives floats for integers
+      "embedding",   // ATen's takes float tables, ours packed ones with scales
       "fill",        // ATen's fills a tensor that exists
       "gather",      // ATen's is our gather_elements
       "nll_loss",    // ATen's gives the total weight too

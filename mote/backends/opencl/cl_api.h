@@ -9,12 +9,13 @@
 
 namespace mote::backends::opencl {
 
-#define MOTE_CL_FUNCTIONS(X)                                                                                                       \
-  X(clGetPlatformIDs)                                                                                                              \
-  X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue)         \
-      X(clReleaseCommandQueue) X(clCreateProgramWithSource) X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram)         \
-          X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clCreateBuffer) X(clReleaseMemObject) X(clEnqueueNDRangeKernel) \
-              X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer) X(clFinish) X(clFlush)
+#define MOTE_CL_FUNCTIONS(X)                                                                                                           \
+  X(clGetPlatformIDs)                                                                                                                  \
+  X(clGetPlatformInfo)                                                                                                                 \
+  X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue)         \
+      X(clCreateProgramWithSource) X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) \
+          X(clSetKernelArg) X(clCreateBuffer) X(clReleaseMemObject) X(clEnqueueNDRangeKernel) X(clEnqueueReadBuffer)                   \
+              X(clEnqueueWriteBuffer) X(clFinish) X(clFlush)
 
 struct Api {
 #define MOTE_CL_MEMBER(name) decltype(&::name) name = nullptr;

@@ -1,6 +1,7 @@
 #pragma once
 
-// How long a model would take on its target, by the cost model of compiler/schedule: compiled as far as its plan, without Winograd, not run.
+// How long a model would take on its target, by the cost model of compiler/schedule: compiled as far as its plan, without Winograd, not
+// run.
 
 #include <map>
 

@@ -50,18 +50,35 @@ struct Beside {
   static int32_t at(const Tensor& t, int32_t row, int32_t g) { return row * t.stride(0) + (t.rank() > 1 ? g * t.stride(1) : 0); }
 };
 
+// Where index number n of the indices lies, and its row of the output.
+struct Place {
+  int32_t index = 0, row = 0;
+};
+Place place_of(int64_t n, const TensorDesc& indices, const TensorDesc& y) {
+  Place p;
+  for (int i = indices.rank - 1; i >= 0; --i) {
+    const auto at = static_cast<int32_t>(n % indices.dims[i]);
+    n /= indices.dims[i];
+    p.index += at * indices.strides[i];
+    p.row += at * y.strides[i];
+  }
+  return p;
+}
+
 template <class Row>
 Status run_embedding(const OpContext& c) noexcept {
   const Tensor &table = c.input(0), &indices = c.input(1), &y = c.output(0);
   const Beside beside = {c.has_input(2) ? &c.input(2) : nullptr, c.has_input(3) ? &c.input(3) : nullptr};
   const int32_t width = table.dim(1), wanted = c.attrs<Attrs>().group_size, group = wanted > 0 && beside.scales != nullptr ? wanted : width;
   const int64_t row_bytes = int64_t{width} * dtype_bits(table.dtype()) / 8;
-  ops::GridWalk<2> walk(indices.rank(), indices.desc->dims, {{indices.desc->strides, y.desc->strides}});
-  while (walk.next()) {
-    const int32_t row = ops::index_in(ops::load_int(indices.dtype(), indices.at<uint8_t>(walk.offset[0])), table.dim(0));
+  int64_t count = 1;
+  for (int i = 0; i < indices.rank(); ++i) count *= indices.dim(i);
+  for (int64_t n = 0; n < count; ++n) {
+    const Place place = place_of(n, *indices.desc, *y.desc);
+    const int32_t row = ops::index_in(ops::load_int(indices.dtype(), indices.at<uint8_t>(place.index)), table.dim(0));
     if (row < 0) return {Status::kInvalidArgument, Why::kIndexRange};
     const Row from{reinterpret_cast<decltype(Row::data)>(table.as<const uint8_t>() + row * row_bytes)};
-    float* out = y.at<float>(walk.offset[1]);
+    float* out = y.at<float>(place.row);
     for (int32_t k = 0, g = 0; k < width; k += group, ++g) {
       const VF scale = broadcast(beside.scale(row, g)), zero = broadcast(beside.zero(row, g));
       const int32_t end = width - k < group ? width : k + group;
