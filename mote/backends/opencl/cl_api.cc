@@ -19,11 +19,11 @@ struct Found {
       why = "there is no libOpenCL.so.1 on this system";
       return;
     }
-#define MOTE_CL_LOAD(name)                                                \
+#define MOTE_CL(name)                                                     \
   api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, #name)); \
   if (api.name == nullptr && why.empty()) why = "libOpenCL has no function " #name;
-    MOTE_CL_FUNCTIONS(MOTE_CL_LOAD)
-#undef MOTE_CL_LOAD
+#include "mote/backends/opencl/cl_functions.def"
+#undef MOTE_CL
   }
 };
 

@@ -9,18 +9,10 @@
 
 namespace mote::backends::opencl {
 
-#define MOTE_CL_FUNCTIONS(X)                                                                                                           \
-  X(clGetPlatformIDs)                                                                                                                  \
-  X(clGetPlatformInfo)                                                                                                                 \
-  X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue)         \
-      X(clCreateProgramWithSource) X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) \
-          X(clSetKernelArg) X(clCreateBuffer) X(clReleaseMemObject) X(clEnqueueNDRangeKernel) X(clEnqueueReadBuffer)                   \
-              X(clEnqueueWriteBuffer) X(clFinish) X(clFlush)
-
 struct Api {
-#define MOTE_CL_MEMBER(name) decltype(&::name) name = nullptr;
-  MOTE_CL_FUNCTIONS(MOTE_CL_MEMBER)
-#undef MOTE_CL_MEMBER
+#define MOTE_CL(name) decltype(&::name) name = nullptr;
+#include "mote/backends/opencl/cl_functions.def"
+#undef MOTE_CL
 };
 
 // Null with *why when the library or one of its functions is not there. Looked for once; any thread.
