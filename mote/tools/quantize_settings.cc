@@ -253,7 +253,7 @@ std::string quantize_text(const QuantizeResult& r) {
   if (r.measured.samples == 0) text = "Quantized; --test DIR tells what that costs\n";
   TextTable kept({"kept in float", "why"});
   for (const QuantizedOp& op : r.ops)
-    if (!op.choice.in_float.empty()) kept.add({op.op + " " + op.name, op.choice.in_float});
+    if (!op.choice.in_float.empty()) kept.add({op.op + " " + one_line(op.name, 60), op.choice.in_float});
   if (!kept.empty()) text += kept.text();
   if (r.ns > 0) text += "cost model: f32 " + fixed_text(r.f32_ns / 1e3, 1) + " us, this program " + fixed_text(r.ns / 1e3, 1) + " us\n";
   return text;
