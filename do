@@ -24,9 +24,10 @@ END
 
 packages_demo="build-essential cmake ninja-build ccache git python3 flatbuffers-compiler libflatbuffers-dev
   protobuf-compiler libprotobuf-dev libcli11-dev nlohmann-json3-dev libjpeg-dev libpng-dev libhwy-dev
-  libssl-dev libcurl4-openssl-dev"
+  libssl-dev libcurl4-openssl-dev opencl-headers"
 packages_test="$packages_demo libgtest-dev googletest libbenchmark-dev clang libclang-rt-14-dev clang-format clang-tidy gcc-arm-none-eabi
-  libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm valgrind python3-venv python3-dev nginx-light docker-registry opencl-headers ocl-icd-libopencl1 pocl-opencl-icd"
+  libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm valgrind python3-venv python3-dev
+  nginx-light docker-registry ocl-icd-libopencl1 pocl-opencl-icd"
 # What single presets need besides; a test run without them says so and leaves the preset out.
 packages_aarch64="g++-aarch64-linux-gnu qemu-user"
 packages_armv7="g++-arm-linux-gnueabihf qemu-user"

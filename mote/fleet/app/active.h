@@ -50,7 +50,7 @@ class Active {
   std::unique_ptr<package::Mapped> mapped_;
   package::Header header_;
   std::string_view program_;
-  bool in_trial_ = false, counted_ = false;
+  bool in_trial_ = false;
   agent::Observations seen_;
   Latencies latencies_;
   int64_t last_ms_ = 0;

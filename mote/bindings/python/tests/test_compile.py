@@ -31,7 +31,7 @@ def test_what_is_no_model(tmp_path):
 
 
 def test_options_are_checked(digits_onnx):
-    for options in ({"no_such_option": True}, {"dim": {"n": (3, 1)}}, {"ram": "64k"}, {"alignment": 17}):
+    for options in ({"no_such_option": True}, {"dim": {"n": (3, 1)}}, {"ram": "plenty"}, {"alignment": 17}):
         with pytest.raises(mote.Error) as raised:
             mote.compile(digits_onnx, **options)
         assert raised.value.code == "InvalidArgument"
