@@ -146,6 +146,8 @@ bool listen(int from, int64_t deadline, std::string* out) {
 
 }  // namespace
 
+bool sanitized() noexcept { return kSanitized; }
+
 void enter_sandbox(const Limits& limits) {
   if (kArchitecture == 0) throw Error("no filter of system calls for this kind of processor");
   if (!kSanitized) limit(RLIMIT_AS, address_space_bytes() + limits.memory_bytes);  // a sanitizer's shadow is larger than any memory

@@ -17,6 +17,9 @@ struct Limits {
 // other system call ends it (SIGSYS). There is no way back. Throws Error where the system has no such filter.
 void enter_sandbox(const Limits& limits);
 
+// True where an address sanitizer is built in: memory is not limited then, and crashes end otherwise.
+bool sanitized() noexcept;
+
 // Runs a program with no input and this environment's variables gone, and waits.
 struct Outcome {
   int exit_code = -1;      // where it ended by itself
