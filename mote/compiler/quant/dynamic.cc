@@ -19,6 +19,16 @@ using ir::Node;
 using ir::NodeBuilder;
 using ir::Value;
 
+// Between the attributes of conv and q_conv.
+template <class From, class To>
+void copy_window(const From& from, To* to) {
+  std::copy(from.strides, from.strides + 3, to->strides);
+  std::copy(from.dilations, from.dilations + 3, to->dilations);
+  std::copy(from.pads_begin, from.pads_begin + 3, to->pads_begin);
+  std::copy(from.pads_end, from.pads_end + 3, to->pads_end);
+  to->groups = from.groups;
+}
+
 // What the weights stand for, without the scale of x.
 Value* real_weights(Graph& graph, const Node& n, int32_t weight_zero) {
   const Value *w = n.inputs[1], *m = n.input(ops::kStageMultiplier), *zeros = n.input(ops::kStageWZero);
@@ -44,11 +54,7 @@ void undo(Graph& graph, Node& n) {
   if (n.is(OpId::q_conv)) {
     const auto q = n.attributes<ops::q_conv::Attrs>();
     ops::conv::Attrs a;
-    std::copy(q.strides, q.strides + 3, a.strides);
-    std::copy(q.dilations, q.dilations + 3, a.dilations);
-    std::copy(q.pads_begin, q.pads_begin + 3, a.pads_begin);
-    std::copy(q.pads_end, q.pads_end + 3, a.pads_end);
-    a.groups = q.groups;
+    copy_window(q, &a);
     inputs[1] = real_weights(graph, n, q.weight_zero);
     if (inputs[1] != nullptr) made = b.op(OpId::conv, a, inputs);
   } else if (n.inputs[1]->type.rank() == 2) {
@@ -63,11 +69,7 @@ void undo(Graph& graph, Node& n) {
 
 ops::q_conv::Attrs integer_window(const ops::conv::Attrs& f) {
   ops::q_conv::Attrs q;
-  std::copy(f.strides, f.strides + 3, q.strides);
-  std::copy(f.dilations, f.dilations + 3, q.dilations);
-  std::copy(f.pads_begin, f.pads_begin + 3, q.pads_begin);
-  std::copy(f.pads_end, f.pads_end + 3, q.pads_end);
-  q.groups = f.groups;
+  copy_window(f, &q);
   q.to = static_cast<uint32_t>(DType::f32);
   return q;
 }

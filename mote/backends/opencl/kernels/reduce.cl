@@ -29,19 +29,22 @@ inline float group_max(__local float* part, float v) {
 
 // Results are (outer, inner), each over `length` elements `inner` apart. kind 0 sum, 1 mean, 2 maximum, 3 minimum, 4 product, 5 sum of
 // squares, 6 sum of magnitudes, 7 root of the sum of squares.
+float reduce_start(int kind) { return kind == 2 ? -INFINITY : kind == 3 ? INFINITY : kind == 4 ? 1 : 0; }
+float reduce_with(int kind, float v, float e) {
+  if (kind == 2) return fmax(v, e);
+  if (kind == 3) return fmin(v, e);
+  if (kind == 4) return v * e;
+  if (kind == 5 || kind == 7) return fma(e, e, v);
+  return v + (kind == 6 ? fabs(e) : e);
+}
+float reduce_end(int kind, float v, int length) { return kind == 1 ? v / length : kind == 7 ? sqrt(v) : v; }
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce(__global const float* x, int x_at, __global float* y, int y_at,
                                                                          int length, int inner, int kind) {
   __local float part[GROUP];
   const int result = get_group_id(0), first = x_at + result / inner * length * inner + result % inner;
-  float v = kind == 2 ? -INFINITY : kind == 3 ? INFINITY : kind == 4 ? 1 : 0;
-  for (int i = get_local_id(0); i < length; i += GROUP) {
-    const float e = x[first + i * inner];
-    if (kind == 2) v = fmax(v, e);
-    else if (kind == 3) v = fmin(v, e);
-    else if (kind == 4) v *= e;
-    else if (kind == 5 || kind == 7) v = fma(e, e, v);
-    else v += kind == 6 ? fabs(e) : e;
-  }
+  float v = reduce_start(kind);
+  for (int i = get_local_id(0); i < length; i += GROUP) v = reduce_with(kind, v, x[first + i * inner]);
   if (kind == 4) {
     const int id = get_local_id(0);
     part[id] = v;
@@ -58,7 +61,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce(__global
   } else {
     v = group_sum(part, v);
   }
-  if (get_local_id(0) == 0) y[y_at + result] = kind == 1 ? v / length : kind == 7 ? sqrt(v) : v;
+  if (get_local_id(0) == 0) y[y_at + result] = reduce_end(kind, v, length);
 }
 
 // The same for few elements of many results: a work-item each.
@@ -66,16 +69,9 @@ __kernel void reduce_columns(__global const float* x, int x_at, __global float* 
   const int result = get_global_id(0);
   if (result >= count) return;
   const int first = x_at + result / inner * length * inner + result % inner;
-  float v = kind == 2 ? -INFINITY : kind == 3 ? INFINITY : kind == 4 ? 1 : 0;
-  for (int i = 0; i < length; ++i) {
-    const float e = x[first + i * inner];
-    if (kind == 2) v = fmax(v, e);
-    else if (kind == 3) v = fmin(v, e);
-    else if (kind == 4) v *= e;
-    else if (kind == 5 || kind == 7) v = fma(e, e, v);
-    else v += kind == 6 ? fabs(e) : e;
-  }
-  y[y_at + result] = kind == 1 ? v / length : kind == 7 ? sqrt(v) : v;
+  float v = reduce_start(kind);
+  for (int i = 0; i < length; ++i) v = reduce_with(kind, v, x[first + i * inner]);
+  y[y_at + result] = reduce_end(kind, v, length);
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void softmax(__global const float* x, int x_at, __global float* y, int y_at,
