@@ -21,7 +21,7 @@ class Call {
  public:
   // The last operand is the output. `work`: operations of one call, a multiply-add being two.
   template <class A>
-  Call(OpId op, const A& attrs, const std::vector<Operand>& operands, double work)
+  Call(OpId op, const A& attrs, const std::vector<Operand>& operands, double work, uint16_t outputs = 1)
       : operations(work), op_(op), attrs_(sizeof attrs / 4 + 1), descs_(operands.size()) {
     std::memcpy(attrs_.data(), &attrs, sizeof attrs);
     for (size_t i = 0; i < operands.size(); ++i) add(operands[i], static_cast<int32_t>(i));
@@ -29,8 +29,8 @@ class Call {
     context_.operands = numbers_.data();
     context_.attr_bytes = attrs_.data();
     context_.bounds = descs_.data();
-    context_.input_count = static_cast<uint16_t>(operands.size() - 1);
-    context_.output_count = 1;
+    context_.input_count = static_cast<uint16_t>(operands.size() - outputs);
+    context_.output_count = outputs;
     // More than any operator here asks for.
     scratch_.resize(size_t{8} << 20);
     context_.scratch = {scratch_.data() + (64 - reinterpret_cast<uintptr_t>(scratch_.data()) % 64), scratch_.size() - 64};

@@ -81,9 +81,11 @@ inline Call winograd(int32_t size, int32_t channels) {
   ops::conv_winograd::Attrs a;
   for (int i = 0; i < 2; ++i) a.pads_begin[i] = a.pads_end[i] = 1;
   const int32_t tiles = (size + 3) / 4 * ((size + 3) / 4);
-  return Call(OpId::conv_winograd, a,
-              {{{1, size, size, channels}}, {{36 * channels, channels}, DType::f32, Layout::kPanel16}, {{1, size, size, channels}}},
-              2.0 * 36 * tiles * channels * channels);
+  const auto work = static_cast<int32_t>(ops::winograd::work_floats(channels, channels, tiles));
+  return Call(
+      OpId::conv_winograd, a,
+      {{{1, size, size, channels}}, {{36 * channels, channels}, DType::f32, Layout::kPanel16}, {{1, size, size, channels}}, {{work}}},
+      2.0 * 36 * tiles * channels * channels, 2);
 }
 
 // f(name, call) for each.

@@ -10,10 +10,8 @@ namespace {
 constexpr size_t kHugePage = 2u << 20;
 
 #if defined(__linux__) && defined(MADV_POPULATE_WRITE) && defined(MADV_HUGEPAGE)
-constexpr size_t kEntered = 512u << 10;  // loading stays under a millisecond
-
 // The first run shall not pay for a fault of every page: what fills huge pages gets those (no more memory than without: only whole ones),
-// some of the rest is entered here and now.
+// the rest, less than one, is entered here and now.
 void enter_pages(void* memory, size_t bytes) noexcept {
   constexpr uintptr_t kPage = 4096;
   const auto begin = (reinterpret_cast<uintptr_t>(memory) + kPage - 1) / kPage * kPage;
@@ -21,7 +19,7 @@ void enter_pages(void* memory, size_t bytes) noexcept {
   if (end <= begin) return;
   const size_t huge = (end - begin) / kHugePage * kHugePage, rest = end - begin - huge;
   if (huge > 0) (void)madvise(reinterpret_cast<void*>(begin), huge, MADV_HUGEPAGE);
-  if (rest > 0) (void)madvise(reinterpret_cast<void*>(begin + huge), rest < kEntered ? rest : kEntered, MADV_POPULATE_WRITE);
+  if (rest > 0) (void)madvise(reinterpret_cast<void*>(begin + huge), rest, MADV_POPULATE_WRITE);
 }
 #else
 void enter_pages(void*, size_t) noexcept {}

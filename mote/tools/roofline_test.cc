@@ -74,7 +74,7 @@ TEST_F(Costs, WinogradCountsAsTheConvolutionThatItIs) {
   ops::conv_winograd::Attrs a;
   for (int i = 0; i < 2; ++i) a.pads_begin[i] = a.pads_end[i] = 1;
   const TensorId w = b_.constant(DType::f32, {36 * 16, 8}, std::vector<float>(36 * 16 * 8).data(), Layout::kPanel16);
-  b_.output("y", b_.op(OpId::conv_winograd, a, {b_.input("x", DType::f32, {1, 8, 8, 8}), w}));
+  b_.output("y", b_.ops(OpId::conv_winograd, a, {b_.input("x", DType::f32, {1, 8, 8, 8}), w}, 2).at(0));
   const Cost c = cost();
   EXPECT_EQ(c.macs, 8u * 8 * 16 * 9 * 8);
   EXPECT_EQ(c.products, 2u * 2 * 36 * 16 * 8);

@@ -80,7 +80,8 @@ bool rewrite(Graph& graph, Node& n, double per_byte) {
   std::vector<Value*> inputs = n.inputs;
   inputs[kWeights] = weights;
   NodeBuilder b(graph, *n.block, n.name, &n);
-  return replace_by(graph, n, b.op(OpId::conv_winograd, to, inputs));
+  const std::vector<Value*> made = b.ops(OpId::conv_winograd, to, inputs, 2);
+  return replace_by(graph, n, made.empty() ? nullptr : made[0]);
 }
 
 }  // namespace

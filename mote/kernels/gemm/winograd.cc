@@ -91,9 +91,9 @@ struct DenseRows {
   }
 };
 
-void run_block(const Job& job, int32_t first, int32_t tiles, float* scratch) {
+void run_block(const Job& job, int32_t first, int32_t tiles, float* work) {
   const int32_t channels = job.x.c, outputs = job.y.c;
-  float *values = scratch, *sums = scratch + int64_t{kPoints} * tiles * channels;
+  float *values = work, *sums = work + int64_t{kPoints} * tiles * channels;
   for (int32_t i = 0; i < tiles; ++i)
     transform_tile(job, TileAt(job, first + i), values + int64_t{i} * channels, int64_t{tiles} * channels);
   const RowTiles row_tiles(tiles);
@@ -124,14 +124,20 @@ Status run_winograd(const OpContext& c) noexcept {
   const int32_t tiles = y.n * job.tiles_y * job.tiles_x;
   if (tiles == 0 || y.c == 0) return Status::kOk;
   const uint32_t threads = useful_threads(c.threads, static_cast<double>(tiles) * kPoints * x.c * y.c);
+  const int64_t each = tile_floats(x.c, y.c);
+  const auto room = static_cast<int32_t>(c.output(1).dim(0) / each);  // at least a block, or every tile
+  float* work = c.output(1).as<float>();
+  // Where every tile has a place of its own, any number of threads may work; otherwise each has its part of the room.
+  const bool by_thread = room < tiles;
+  const bool alone = threads < 2 || (by_thread && static_cast<uint32_t>(room) < c.threads->count);
   int32_t block = block_tiles(x.c, y.c, tiles);
-  const size_t per_thread = static_cast<size_t>(kPoints) * 4 * static_cast<size_t>(block) * static_cast<size_t>(x.c + y.c);
-  const int32_t share = static_cast<int32_t>((static_cast<uint32_t>(tiles) + threads - 1) / threads);
-  if (block > share) block = share;
+  const auto share = static_cast<int32_t>((static_cast<uint32_t>(tiles) + threads - 1) / threads);
+  if (!alone && block > share) block = share;
+  if (!alone && by_thread && block > room / static_cast<int32_t>(c.threads->count)) block = room / static_cast<int32_t>(c.threads->count);
   const auto blocks = static_cast<uint32_t>((tiles + block - 1) / block);
-  parallel_for_thread(threads < 2 ? nullptr : c.threads, blocks, [&](uint32_t i, uint32_t thread) {
+  parallel_for_thread(alone ? nullptr : c.threads, blocks, [&](uint32_t i, uint32_t thread) {
     const Range r = part_of(tiles, i, blocks);
-    run_block(job, r.first, r.size, reinterpret_cast<float*>(c.scratch.data + thread * per_thread));
+    run_block(job, r.first, r.size, work + each * (by_thread ? static_cast<int32_t>(thread) * block : r.first));
   });
   return Status::kOk;
 }

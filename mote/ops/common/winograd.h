@@ -43,12 +43,28 @@ inline void transform_weights(const double* g, int step, double* out, int out_st
   out[5 * out_step] = g2;
 }
 
-// Tiles of 4x4 outputs that are worked on together: their transformed inputs and sums fit the working memory of one thread.
-constexpr int64_t kBlockBytes = 1 << 20;
+// Tiles of 4x4 outputs in a result of (N, H, W, O).
+inline int64_t tile_count(const int32_t* dims) {
+  return int64_t{dims[0]} * ((int64_t{dims[1]} + kOut - 1) / kOut) * ((int64_t{dims[2]} + kOut - 1) / kOut);
+}
+
+// What a tile takes while it is worked on: its inputs and its sums at every point.
+inline int64_t tile_floats(int32_t channels, int32_t outputs) { return kPoints * (int64_t{channels} + outputs); }
+
+// Tiles that one thread works on together. Each block reads all weights: from the cache next to it a few tiles are worth that, from
+// farther away as many as leave it room.
+constexpr int64_t kNearWeights = 1 << 18, kNearTiles = 24, kBlockFloats = 1 << 18;
+inline bool weights_are_near(int32_t channels, int32_t outputs) { return kPoints * int64_t{channels} * outputs <= kNearWeights; }
 inline int32_t block_tiles(int32_t channels, int32_t outputs, int64_t tiles) {
-  const int64_t fit = kBlockBytes / (int64_t{kPoints} * 4 * (int64_t{channels} + outputs) + 1);
+  const int64_t fit = weights_are_near(channels, outputs) ? kNearTiles : kBlockFloats / (tile_floats(channels, outputs) + 1);
   const int64_t n = fit < 1 ? 1 : fit < tiles ? fit : tiles;
   return static_cast<int32_t>(n);
+}
+
+// Working memory: a block each for two threads, or one block for both where weights are near. More threads have smaller blocks.
+inline int64_t work_floats(int32_t channels, int32_t outputs, int64_t tiles) {
+  const int64_t most = (weights_are_near(channels, outputs) ? 1 : 2) * int64_t{block_tiles(channels, outputs, tiles)};
+  return tile_floats(channels, outputs) * (most < tiles ? most : tiles);
 }
 
 }  // namespace mote::ops::winograd

@@ -29,7 +29,7 @@ Status run(const OpContext& c) noexcept {
   const Weights<float> weights(w);
   const float* bias = c.has_input(2) ? c.input(2).as<const float>() : nullptr;
   const int32_t channels = x.dim(3), outputs = y.dim(3), tiles_y = (y.dim(1) + 3) / 4, tiles_x = (y.dim(2) + 3) / 4;
-  float* values = reinterpret_cast<float*>(c.scratch.data);
+  float* values = c.output(1).as<float>();
   const auto offset = [](const Tensor& t, int32_t n, int32_t row, int32_t column) {
     return n * t.stride(0) + row * t.stride(1) + column * t.stride(2);
   };

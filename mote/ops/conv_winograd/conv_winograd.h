@@ -15,19 +15,13 @@ struct Attrs {
 };
 inline constexpr OpInfo kInfo = OpInfo(
                                     "Convolves (N, H, W, C) with 3x3 windows, step 1, by Winograd's F(4x4, 3x3); weights (36 * O, C) are "
-                                    "transformed, O a multiple of 16.")
-                                    .signature("x, weights, bias?, residual? -> y")
+                                    "transformed, O a multiple of 16. `work` is memory to work in: what it holds afterwards means nothing.")
+                                    .signature("x, weights, bias?, residual? -> y, work")
                                     .inputs(2, 4)
+                                    .outputs(2)
                                     .types(mask_of(DType::f32))
                                     .ranks(4, 4)
-                                    .flags(kPackedWeights)
-                                    .scratch([](const OpContext& c) noexcept -> Scratch {
-                                      const TensorDesc &x = *c.input(0).desc, &y = *c.output(0).desc;
-                                      const int64_t tiles = int64_t{y.dims[0]} * ((y.dims[1] + 3) / 4) * ((y.dims[2] + 3) / 4);
-                                      const int32_t block = winograd::block_tiles(x.dims[3], y.dims[3], tiles);
-                                      const int64_t bytes = int64_t{winograd::kPoints} * 4 * block * (int64_t{x.dims[3]} + y.dims[3]);
-                                      return {0, static_cast<uint32_t>(bytes)};
-                                    });
+                                    .flags(kPackedWeights);
 inline constexpr auto kAttrs =
     std::tuple_cat(std::make_tuple(attr("pads_begin", &Attrs::pads_begin, "positions added before height and width"),
                                    attr("pads_end", &Attrs::pads_end, "positions added after height and width")),
@@ -52,6 +46,8 @@ inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   const int32_t outputs = w.dims[0] / winograd::kPoints;
   MOTE_TRY(check_per_channel(c, 2, outputs));
   MOTE_TRY(set_spatial(c, 0, DType::f32, x.dims[0], window, outputs));
+  const int32_t floats = static_cast<int32_t>(winograd::work_floats(x.dims[3], outputs, winograd::tile_count(c.out(0).dims)));
+  MOTE_TRY(c.set(1, DType::f32, 1, &floats));
   return check_residual(c, 3);
 }
 KernelFn select(const OpContext& c) noexcept;

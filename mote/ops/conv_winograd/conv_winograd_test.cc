@@ -51,7 +51,7 @@ TEST(OpConvWinograd, IsTheConvolution) {
       for (bool more : {false, true}) {
         const auto r =
             run(OpId::conv_winograd, t.a,
-                {x, layout == Layout::kPlain ? u : u.packed(layout), more ? bias : Array::none(), more ? residual : Array::none()});
+                {x, layout == Layout::kPlain ? u : u.packed(layout), more ? bias : Array::none(), more ? residual : Array::none()}, 2);
         ASSERT_TRUE(r.ok()) << r.message();
         expect_shape(r.outputs[0], y);
         if (count_of(y) > 20000 && layout == Layout::kPlain) continue;
@@ -75,7 +75,7 @@ TEST(OpConvWinograd, IsTheConvolution) {
 TEST(OpConvWinograd, NanStaysInItsTile) {
   Array x = Array::random(DType::f32, {1, 8, 8, 1}, 1);
   x.set(0, NAN);
-  const auto r = run(OpId::conv_winograd, Attrs{{1, 1}, {1, 1}, 0, 0, 0}, {x, transformed(Array::random(DType::f32, {16, 3, 3, 1}, 2))});
+  const auto r = run(OpId::conv_winograd, Attrs{{1, 1}, {1, 1}, 0, 0, 0}, {x, transformed(Array::random(DType::f32, {16, 3, 3, 1}, 2))}, 2);
   ASSERT_TRUE(r.ok()) << r.message();
   EXPECT_TRUE(std::isnan(r.outputs[0].at({0, 0, 0, 0})));
   EXPECT_FALSE(std::isnan(r.outputs[0].at({0, 7, 7, 0})));
@@ -83,12 +83,12 @@ TEST(OpConvWinograd, NanStaysInItsTile) {
 
 TEST(OpConvWinograd, Refuses) {
   const Array x(DType::f32, {1, 4, 4, 3}), w(DType::f32, {576, 3});
-  EXPECT_EQ(run(OpId::conv_winograd, Attrs{}, {Array(DType::f64, {1, 4, 4, 3}), w}).status.why(), Why::kDType);
-  EXPECT_EQ(run(OpId::conv_winograd, Attrs{}, {Array(DType::f32, {4, 4, 3}), w}).status.why(), Why::kRank);
-  EXPECT_EQ(run(OpId::conv_winograd, Attrs{}, {x, Array(DType::f32, {576, 4})}).status.why(), Why::kDimMismatch);
-  EXPECT_EQ(run(OpId::conv_winograd, Attrs{}, {x, Array(DType::f32, {36, 3})}).status.why(), Why::kDimMismatch);
-  EXPECT_EQ(run(OpId::conv_winograd, Attrs{}, {Array(DType::f32, {1, 2, 4, 3}), w}).status.why(), Why::kWindow);
-  EXPECT_EQ(run(OpId::conv_winograd, Attrs{}, {x, w, Array(DType::f32, {4})}).status.why(), Why::kDimMismatch);
+  EXPECT_EQ(run(OpId::conv_winograd, Attrs{}, {Array(DType::f64, {1, 4, 4, 3}), w}, 2).status.why(), Why::kDType);
+  EXPECT_EQ(run(OpId::conv_winograd, Attrs{}, {Array(DType::f32, {4, 4, 3}), w}, 2).status.why(), Why::kRank);
+  EXPECT_EQ(run(OpId::conv_winograd, Attrs{}, {x, Array(DType::f32, {576, 4})}, 2).status.why(), Why::kDimMismatch);
+  EXPECT_EQ(run(OpId::conv_winograd, Attrs{}, {x, Array(DType::f32, {36, 3})}, 2).status.why(), Why::kDimMismatch);
+  EXPECT_EQ(run(OpId::conv_winograd, Attrs{}, {Array(DType::f32, {1, 2, 4, 3}), w}, 2).status.why(), Why::kWindow);
+  EXPECT_EQ(run(OpId::conv_winograd, Attrs{}, {x, w, Array(DType::f32, {4})}, 2).status.why(), Why::kDimMismatch);
 }
 
 }  // namespace
