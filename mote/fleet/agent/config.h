@@ -8,6 +8,7 @@
 
 #include "mote/fleet/agent/policy.h"
 #include "mote/fleet/base/files.h"
+#include "mote/fleet/base/registry_login.h"
 
 namespace mote::fleet::agent {
 
@@ -27,6 +28,8 @@ std::string config_text(const Config& config);  // without the policy: what `mot
 
 inline std::string config_path(const std::string& dir) { return dir + "/fleet.toml"; }
 inline std::string trust_dir(const std::string& dir) { return dir + "/trust"; }
+// Credentials for registries (base/registry_login.h), where the environment names no other file.
+inline std::string registry_auth_path(const std::string& dir) { return fleet::registry_auth_path(dir + "/registry-auth.json"); }
 inline std::string conditions_path(const std::string& dir) { return dir + "/conditions.toml"; }
 inline std::string model_dir(const std::string& dir, const std::string& id) { return dir + "/models/" + id; }
 

@@ -38,7 +38,7 @@ bool round(const std::string& dir, bool trials_only) {
   SystemFiles files;
   SystemClock clock;
   Machine machine(files, agent::conditions_path(dir));
-  const std::unique_ptr<Fetcher> fetcher = make_oci_fetcher(make_curl_fetcher());
+  const std::unique_ptr<Fetcher> fetcher = make_oci_fetcher(make_curl_fetcher(), files, agent::registry_auth_path(dir));
   agent::SandboxProber prober({"moted", "--probe"}, agent::read_config(files, dir).probe_seconds);
   agent::Agent a({files, *fetcher, clock, machine, prober}, dir);
   bool good = true;

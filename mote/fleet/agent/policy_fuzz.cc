@@ -3,6 +3,7 @@
 #include "mote/fleet/agent/config.h"
 #include "mote/fleet/base/error.h"
 #include "mote/fleet/base/toml.h"
+#include "mote/fleet/testing/allocation_limit.h"
 
 namespace {
 
@@ -17,6 +18,7 @@ void attempt(Work work) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace mote::fleet::agent;
+  const mote::fleet::AllocationLimit limit(mote::fleet::AllocationLimit::allowed(size));
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   attempt([&] {
     Policies policies;

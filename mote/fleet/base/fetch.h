@@ -16,8 +16,10 @@ namespace mote::fleet {
 // The server answered, but not with the file.
 class HttpError : public Error {
  public:
-  HttpError(const std::string& text, int http_status) : Error(text), status(http_status) {}
+  HttpError(const std::string& text, int http_status, std::string authenticate = "")
+      : Error(text), status(http_status), challenge(std::move(authenticate)) {}
   int status;
+  std::string challenge;  // of a 401: WWW-Authenticate, one line per header
 };
 
 struct FetchRequest {
@@ -27,6 +29,7 @@ struct FetchRequest {
   uint64_t max_bytes = 0;             // of the answer's body; one more is an Error
   uint64_t max_bytes_per_second = 0;  // 0: as fast as it goes
   std::string accept;                 // media type that is wanted; empty: any
+  std::string authorization;          // header of that name; not sent on to other hosts
 };
 
 struct FetchReply {

@@ -10,6 +10,7 @@ namespace {
 
 // Slower than this for so long is an attack, or no connection worth waiting for.
 constexpr long kSlowBytesPerSecond = 128, kSlowSeconds = 20;
+constexpr size_t kMaxChallenge = 16384;
 
 // One transfer: the answer's headers and where its body goes.
 struct Transfer {
@@ -17,6 +18,7 @@ struct Transfer {
   const FetchRequest& request;
   const Fetcher::Sink& sink;
   FetchReply reply;
+  std::string challenge;
   uint64_t received = 0;
   bool begun = false;
   std::exception_ptr thrown;
@@ -32,7 +34,7 @@ size_t on_header(char* data, size_t size, size_t count, void* user) {
   Transfer& t = *static_cast<Transfer*>(user);
   const std::string_view line(data, size * count);
   // A new answer (after a redirection) starts anew.
-  if (line.substr(0, 5) == "HTTP/") t.reply = FetchReply();
+  if (line.substr(0, 5) == "HTTP/") t.reply = FetchReply(), t.challenge.clear();
   const size_t colon = line.find(':');
   if (colon == std::string_view::npos) return line.size();
   const std::string name = lower_case(line.substr(0, colon));
@@ -40,6 +42,7 @@ size_t on_header(char* data, size_t size, size_t count, void* user) {
   while (!value.empty() && (value.back() == '\r' || value.back() == '\n' || value.back() == ' ')) value.pop_back();
   value.erase(0, value.find_first_not_of(' ') == std::string::npos ? value.size() : value.find_first_not_of(' '));
   if (name == "etag" && value.substr(0, 2) != "W/" && value.size() < 1024) t.reply.etag = value;
+  if (name == "www-authenticate" && t.challenge.size() + value.size() < kMaxChallenge) t.challenge += value + "\n";
   if (name == "content-range" && value.substr(0, 6) == "bytes ") t.reply.offset = std::strtoull(value.c_str() + 6, nullptr, 10);
   return line.size();
 }
@@ -48,7 +51,7 @@ void begin(Transfer& t) {
   long status = 0;
   curl_easy_getinfo(t.curl, CURLINFO_RESPONSE_CODE, &status);
   if (status != 200 && status != 206)
-    throw HttpError(t.request.url + ": the server answers " + std::to_string(status), static_cast<int>(status));
+    throw HttpError(t.request.url + ": the server answers " + std::to_string(status), static_cast<int>(status), t.challenge);
   if (status == 200) t.reply.offset = 0;
   if (t.reply.offset != 0 && t.reply.offset != t.request.offset)
     throw Error(t.request.url + ": the server sends another range than asked for");
@@ -83,7 +86,7 @@ class CurlFetcher : public Fetcher {
   ~CurlFetcher() override { curl_easy_cleanup(curl_); }
 
   FetchReply get(const FetchRequest& request, const Sink& sink) override {
-    Transfer t{curl_, request, sink, {}, 0, false, nullptr};
+    Transfer t{curl_, request, sink, {}, "", 0, false, nullptr};
     curl_easy_reset(curl_);  // keeps connections
     char text[CURL_ERROR_SIZE] = "";
     set(CURLOPT_ERRORBUFFER, text);
@@ -111,6 +114,7 @@ class CurlFetcher : public Fetcher {
       if (!request.if_etag.empty()) headers = curl_slist_append(headers, ("If-Range: " + request.if_etag).c_str());
     }
     if (!request.accept.empty()) headers = curl_slist_append(headers, ("Accept: " + request.accept).c_str());
+    if (!request.authorization.empty()) headers = curl_slist_append(headers, ("Authorization: " + request.authorization).c_str());
     set(CURLOPT_HTTPHEADER, headers);
     const CURLcode code = curl_easy_perform(curl_);
     curl_slist_free_all(headers);

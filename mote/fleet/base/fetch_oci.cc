@@ -1,6 +1,7 @@
 #include "mote/fleet/base/fetch_oci.h"
 
 #include "mote/fleet/base/json.h"
+#include "mote/fleet/base/registry_login.h"
 #include "mote/fleet/base/text.h"
 
 namespace mote::fleet {
@@ -11,7 +12,8 @@ constexpr std::string_view kPrefix = "oci+";
 
 class OciFetcher : public Fetcher {
  public:
-  explicit OciFetcher(std::unique_ptr<Fetcher> plain) : plain_(std::move(plain)) {}
+  OciFetcher(std::unique_ptr<Fetcher> plain, Files& files, const std::string& auth_path)
+      : plain_(std::move(plain)), login_(*plain_, files, auth_path) {}
 
   FetchReply get(const FetchRequest& request, const Sink& sink) override {
     if (!is_oci_url(request.url)) return plain_->get(request, sink);
@@ -26,27 +28,39 @@ class OciFetcher : public Fetcher {
       if (metadata == std::string::npos) throw HttpError(request.url + " is neither below metadata/ nor below targets/", 404);
       blob.url = metadata_blob(parse_oci_url(request.url.substr(0, metadata)).base, name);
     }
-    return plain_->get(blob, sink);
+    return ask(blob, sink);
   }
 
  private:
+  // A registry may want a login, or a new one when a token has become old.
+  FetchReply ask(FetchRequest request, const Sink& sink) {
+    request.authorization = login_.authorization(request.url);
+    try {
+      return plain_->get(request, sink);
+    } catch (const HttpError& e) {
+      if (e.status != 401) throw;
+      login_.answer(request.url, e.challenge);
+    }
+    request.authorization = login_.authorization(request.url);
+    try {
+      return plain_->get(request, sink);
+    } catch (const HttpError& e) {
+      if (e.status != 401) throw;
+      throw HttpError(request.url + ": the registry refuses the login", e.status);
+    }
+  }
+
   std::string metadata_blob(const std::string& base, const std::string& tag) {
     std::string text;
     FetchRequest request;
     request.url = base + "/manifests/" + tag;
     request.max_bytes = kMaxManifest;
     request.accept = kOciManifest;
-    plain_->get(request, {nullptr, [&](std::string_view bytes) { text += bytes; }});
-    return within(request.url, [&] {
-      Json::Cursor layers(Json::parse(text).at("layers"));
-      if (!layers.next()) throw Error("the manifest has no layer");
-      const std::string digest = layers.value().at("digest").string();
-      if (digest.compare(0, 7, "sha256:") != 0 || digest.size() != 71 || !from_hex(digest.substr(7)))
-        throw Error("no SHA-256 of its layer");
-      return base + "/blobs/" + digest;
-    });
+    ask(request, {nullptr, [&](std::string_view bytes) { text += bytes; }});
+    return base + "/blobs/" + within(request.url, [&] { return first_layer(text); });
   }
   std::unique_ptr<Fetcher> plain_;
+  RegistryLogin login_;
 };
 
 }  // namespace
@@ -63,6 +77,16 @@ OciPlace parse_oci_url(const std::string& url) {
   return {origin, origin + "/v2/" + name};
 }
 
-std::unique_ptr<Fetcher> make_oci_fetcher(std::unique_ptr<Fetcher> plain) { return std::make_unique<OciFetcher>(std::move(plain)); }
+std::string first_layer(std::string_view manifest) {
+  Json::Cursor layers(Json::parse(manifest).at("layers"));
+  if (!layers.next()) throw Error("the manifest has no layer");
+  std::string digest = layers.value().at("digest").string(71);
+  if (digest.compare(0, 7, "sha256:") != 0 || digest.size() != 71 || !from_hex(digest.substr(7))) throw Error("no SHA-256 of its layer");
+  return digest;
+}
+
+std::unique_ptr<Fetcher> make_oci_fetcher(std::unique_ptr<Fetcher> plain, Files& files, const std::string& auth_path) {
+  return std::make_unique<OciFetcher>(std::move(plain), files, auth_path);
+}
 
 }  // namespace mote::fleet

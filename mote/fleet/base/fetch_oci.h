@@ -7,6 +7,7 @@
 #include <string>
 
 #include "mote/fleet/base/fetch.h"
+#include "mote/fleet/base/files.h"
 
 namespace mote::fleet {
 
@@ -18,6 +19,10 @@ struct OciPlace {
 bool is_oci_url(const std::string& url);
 OciPlace parse_oci_url(const std::string& url);  // throws Error
 
-std::unique_ptr<Fetcher> make_oci_fetcher(std::unique_ptr<Fetcher> plain);
+// "sha256:..." of a manifest's first layer. Throws Error.
+std::string first_layer(std::string_view manifest);
+
+// `auth_path`: credentials for registries that ask (base/registry_login.h); empty: none.
+std::unique_ptr<Fetcher> make_oci_fetcher(std::unique_ptr<Fetcher> plain, Files& files, const std::string& auth_path);
 
 }  // namespace mote::fleet

@@ -11,8 +11,8 @@ using namespace json_text;
 
 namespace {
 
-std::string quoted_string(std::string_view text, bool controls) {
-  std::string out = "\"";
+void append_quoted(std::string& out, std::string_view text, bool controls) {
+  out += '"';
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
     if (controls && static_cast<unsigned char>(c) < 0x20) {
@@ -24,7 +24,13 @@ std::string quoted_string(std::string_view text, bool controls) {
       out += c;
     }
   }
-  return out += '"';
+  out += '"';
+}
+
+// A string of the text as canonical JSON has it; most are written so already.
+void append_string(std::string& out, std::string_view quoted) {
+  if (quoted.find('\\') == std::string_view::npos) out += quoted;
+  else append_quoted(out, decode(quoted), false);
 }
 
 const char* name_of(Json::Kind kind) {
@@ -61,7 +67,14 @@ int64_t Json::integer() const {
   return static_cast<int64_t>(negative ? 0 - magnitude : magnitude);
 }
 
-std::string Json::string() const { return decode(require(*this, Kind::kString).text_); }
+std::string Json::string(size_t most) const {
+  require(*this, Kind::kString);
+  // An escape of six bytes may stand for one.
+  if ((text_.size() - 2) / 6 > most) throw Error("a string of more than " + std::to_string(most) + " bytes");
+  std::string out = decode(text_);
+  if (out.size() > most) throw Error("a string of more than " + std::to_string(most) + " bytes");
+  return out;
+}
 
 std::optional<Json> Json::find(std::string_view name) const {
   require(*this, Kind::kObject);
@@ -121,14 +134,14 @@ void Json::append_canonical(std::string& out) const {
       first = false;
       const std::string_view rest = text_.substr(at);
       const size_t end = string_end(rest);
-      out += canonical_string(decode(rest.substr(0, end)));
+      append_string(out, rest.substr(0, end));
       out += ':';
       const std::string_view value = skip_spaces(skip_spaces(rest.substr(end)).substr(1));
       Json(value.substr(0, value_end(value))).append_canonical(out);
     }
   };
   switch (kind()) {
-    case Kind::kString: out += canonical_string(string()); return;
+    case Kind::kString: append_string(out, text_); return;
     case Kind::kInteger: out += std::to_string(integer()); return;
     case Kind::kArray: {
       out += '[';
@@ -143,10 +156,7 @@ void Json::append_canonical(std::string& out) const {
     }
     case Kind::kObject: {
       out += '{';
-      std::vector<uint32_t> members;
-      for (Cursor c(*this); c.next();) members.push_back(static_cast<uint32_t>(c.key_.data() - text_.data()));
-      sort_members(text_, members);
-      append_members(members);
+      append_members(sorted_members(text_, 0));
       out += '}';
       return;
     }
@@ -154,7 +164,16 @@ void Json::append_canonical(std::string& out) const {
   }
 }
 
-std::string canonical_string(std::string_view text) { return quoted_string(text, false); }
-std::string json_string(std::string_view text) { return quoted_string(text, true); }
+std::string canonical_string(std::string_view text) {
+  std::string out;
+  append_quoted(out, text, false);
+  return out;
+}
+
+std::string json_string(std::string_view text) {
+  std::string out;
+  append_quoted(out, text, true);
+  return out;
+}
 
 }  // namespace mote::fleet

@@ -3,8 +3,8 @@
 // JSON that signatures are made over. A Json is a view of text that was checked once, as a whole: reading allocates nothing but the
 // strings it returns, so a hostile file costs no more memory than its size.
 //
-// Accepted: RFC 8259 without fractions and exponents (canonical JSON has none), integers of 64 bits, valid UTF-8, 64 levels, no name
-// twice in an object. The text must outlive its views.
+// Accepted: RFC 8259 without fractions and exponents (canonical JSON has none), integers of 64 bits, valid UTF-8, 64 levels, names of at
+// most 4096 bytes, none twice in an object. The text must outlive its views.
 
 #include <cstdint>
 #include <optional>
@@ -26,7 +26,7 @@ class Json {
   // Each throws an Error when the value is of another kind.
   bool boolean() const;
   int64_t integer() const;
-  std::string string() const;
+  std::string string(size_t most = SIZE_MAX) const;  // an Error too when it is longer than `most` bytes
 
   // Members of an object, by name: nothing or an Error when there is none.
   std::optional<Json> find(std::string_view name) const;

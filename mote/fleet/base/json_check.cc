@@ -11,6 +11,7 @@ using namespace json_text;
 namespace {
 
 constexpr int kMaxDepth = 64;
+constexpr size_t kMaxNameBytes = 4096;
 constexpr size_t kMaxBytes = std::numeric_limits<uint32_t>::max();
 
 }  // namespace
@@ -153,13 +154,18 @@ class JsonChecker {
   }
 
   void object(int depth) {
+    const size_t begin = at_;
     deeper(depth);
     if (accept('}')) return;
-    std::vector<uint32_t> members;
+    bool ordered = true;  // as canonical text is: each name is there once then
+    std::string_view previous;
     do {
       spaces();
-      members.push_back(static_cast<uint32_t>(at_));
+      const size_t name = at_;
       string();
+      if (at_ - name > kMaxNameBytes) fail("a name of at most 4096 bytes");
+      ordered = ordered && (previous.empty() || name_less(previous, text_.substr(name, at_ - name)));
+      previous = text_.substr(name, at_ - name);
       spaces();
       if (!accept(':')) fail("':'");
       spaces();
@@ -167,7 +173,10 @@ class JsonChecker {
       spaces();
     } while (accept(','));
     if (!accept('}')) fail("',' or '}'");
-    sort_members(text_, members);
+    if (!ordered) require_each_once(sorted_members(text_, begin));
+  }
+
+  void require_each_once(const std::vector<uint32_t>& members) {
     for (size_t i = 1; i < members.size(); ++i) {
       if (!name_less(member_name(text_, members[i - 1]), member_name(text_, members[i]))) {
         at_ = members[i];

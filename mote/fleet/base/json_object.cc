@@ -7,7 +7,7 @@
 namespace mote::fleet {
 namespace {
 
-constexpr size_t kMaxItems = 4096, kMaxText = 256;
+constexpr size_t kMaxItems = 1024, kMaxText = 256;
 
 }  // namespace
 
@@ -26,11 +26,7 @@ Json JsonObject::at(const char* name) {
 }
 
 std::string JsonObject::text(const char* name) {
-  return within(name, [&] {
-    std::string out = at(name).string();
-    if (out.size() > kMaxText) throw Error("longer than 256 bytes");
-    return out;
-  });
+  return within(name, [&] { return at(name).string(kMaxText); });
 }
 
 uint64_t JsonObject::number(const char* name) {
@@ -53,11 +49,12 @@ std::string JsonObject::sha256(const char* name, bool may_be_empty) {
 
 std::vector<std::string> JsonObject::texts(const char* name) {
   return within(name, [&] {
+    const Json list = at(name);
+    const size_t count = list.size();
+    if (count > kMaxItems) throw Error("more than 1024 texts");
     std::vector<std::string> out;
-    for (Json::Cursor c(at(name)); c.next();) {
-      out.push_back(c.value().string());
-      if (out.size() > kMaxItems || out.back().size() > kMaxText) throw Error("too many or too long");
-    }
+    out.reserve(count);
+    for (Json::Cursor c(list); c.next();) out.push_back(c.value().string(kMaxText));
     return out;
   });
 }

@@ -21,7 +21,7 @@ class JsonObject {
   uint64_t number(const char* name);   // not below 0
   bool flag(const char* name);
   std::string sha256(const char* name, bool may_be_empty = false);  // hexadecimal in the text; raw here
-  std::vector<std::string> texts(const char* name);                 // at most 4096
+  std::vector<std::string> texts(const char* name);                 // at most 1024
 
   // The same for members that may be missing.
   std::string text_or(const char* name, const std::string& otherwise) { return has(name) ? text(name) : otherwise; }

@@ -98,8 +98,24 @@ bool name_less(std::string_view a, std::string_view b) {
   return decode(a) < decode(b);
 }
 
-void sort_members(std::string_view text, std::vector<uint32_t>& members) {
+std::vector<uint32_t> sorted_members(std::string_view text, size_t object) {
+  // Twice through the object: counted, then kept, so that no growing vector is larger than the text.
+  const auto for_each = [&](const auto& use) {
+    std::string_view rest = skip_spaces(text.substr(object + 1));
+    while (rest[0] != '}') {
+      if (rest[0] == ',') rest = skip_spaces(rest.substr(1));
+      use(static_cast<uint32_t>(rest.data() - text.data()));
+      rest = skip_spaces(skip_spaces(rest.substr(string_end(rest))).substr(1));
+      rest = skip_spaces(rest.substr(value_end(rest)));
+    }
+  };
+  size_t count = 0;
+  for_each([&](uint32_t) { ++count; });
+  std::vector<uint32_t> members;
+  members.reserve(count);
+  for_each([&](uint32_t at) { members.push_back(at); });
   std::sort(members.begin(), members.end(), [&](uint32_t a, uint32_t b) { return name_less(member_name(text, a), member_name(text, b)); });
+  return members;
 }
 
 }  // namespace mote::fleet::json_text

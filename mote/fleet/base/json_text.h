@@ -22,9 +22,10 @@ size_t string_end(std::string_view s);
 size_t value_end(std::string_view s);
 std::string_view skip_spaces(std::string_view s);
 
-// Members are offsets of their names in `text`. Names are ordered by the characters they stand for.
-std::string_view member_name(std::string_view text, uint32_t member);
+// Names (with their quotes) are ordered by the characters they stand for.
 bool name_less(std::string_view a, std::string_view b);
-void sort_members(std::string_view text, std::vector<uint32_t>& members);
+// Offsets in `text` of the names of the object that starts at text[object], ordered by name. Allocates exactly that.
+std::vector<uint32_t> sorted_members(std::string_view text, size_t object);
+std::string_view member_name(std::string_view text, uint32_t member);
 
 }  // namespace mote::fleet::json_text

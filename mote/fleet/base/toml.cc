@@ -9,7 +9,7 @@
 namespace mote::fleet {
 namespace {
 
-constexpr size_t kMaxBytes = 1 << 20;
+constexpr size_t kMaxBytes = 256 << 10, kMaxKeys = 1024;
 constexpr std::string_view kBareKey = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
 class Line {
@@ -94,10 +94,11 @@ std::string object_text(const std::map<std::string, std::string>& members) {
 }  // namespace
 
 std::string toml_to_json(std::string_view text) {
-  if (text.size() > kMaxBytes) throw Error("more than 1 MiB");
+  if (text.size() > kMaxBytes) throw Error("more than 256 KiB");
   std::map<std::string, std::map<std::string, std::string>> tables;
   std::string table;
   tables[table];
+  size_t keys = 0;
   for (int number = 1; !text.empty(); ++number) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view here = text.substr(0, end);
@@ -106,6 +107,7 @@ std::string toml_to_json(std::string_view text) {
     within("line " + std::to_string(number), [&] {
       Line line(here);
       if (line.ends()) return;
+      if (++keys > kMaxKeys) throw Error("more than 1024 keys");
       if (line.take('[')) {
         table = line.key();
         if (!line.take(']') || !line.ends()) throw Error("[name] is expected");
@@ -119,10 +121,11 @@ std::string toml_to_json(std::string_view text) {
       if (!tables[table].emplace(key, std::move(value)).second) throw Error(key + " is there twice");
     });
   }
-  std::map<std::string, std::string> whole = tables[""];
+  std::map<std::string, std::string> whole = std::move(tables[""]);
   for (const auto& [name, members] : tables) {
     if (!name.empty() && !whole.emplace(name, object_text(members)).second) throw Error(name + " is a key and a table");
   }
+  tables.clear();
   return Json::parse(object_text(whole)).canonical();
 }
 

@@ -13,11 +13,13 @@ namespace mote::fleet {
 struct UploadRequest {
   std::string method, url;  // HEAD, POST or PUT
   std::string content_type, body;
+  std::string authorization;  // header of that name, or empty
 };
 
 struct UploadReply {
   int status = 0;
-  std::string location;  // header of that name
+  std::string location;   // header of that name
+  std::string challenge;  // of a 401: WWW-Authenticate, one line per header
 };
 
 class Uploader {

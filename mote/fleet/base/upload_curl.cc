@@ -8,11 +8,16 @@ namespace mote::fleet {
 namespace {
 
 size_t on_header(char* data, size_t size, size_t count, void* user) {
+  UploadReply& reply = *static_cast<UploadReply*>(user);
   const std::string line(data, size * count);
-  if (line.size() > 10 && ::strncasecmp(line.c_str(), "location:", 9) == 0) {
-    const size_t from = line.find_first_not_of(' ', 9), to = line.find_last_not_of("\r\n ");
-    if (from != std::string::npos && to >= from) *static_cast<std::string*>(user) = line.substr(from, to - from + 1);
-  }
+  const auto value_of = [&](const char* name) -> std::string {
+    const size_t length = std::strlen(name);
+    if (line.size() <= length || ::strncasecmp(line.c_str(), name, length) != 0) return "";
+    const size_t from = line.find_first_not_of(' ', length), to = line.find_last_not_of("\r\n ");
+    return from != std::string::npos && to != std::string::npos && to >= from ? line.substr(from, to - from + 1) : "";
+  };
+  if (const std::string value = value_of("location:"); !value.empty()) reply.location = value;
+  if (const std::string value = value_of("www-authenticate:"); !value.empty() && reply.challenge.size() < 16384) reply.challenge += value + "\n";
   return size * count;
 }
 
@@ -35,7 +40,7 @@ class CurlUploader : public Uploader {
     curl_easy_setopt(curl_, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl_, CURLOPT_CONNECTTIMEOUT, 30L);
     curl_easy_setopt(curl_, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(curl_, CURLOPT_HEADERDATA, &reply.location);
+    curl_easy_setopt(curl_, CURLOPT_HEADERDATA, &reply);
     curl_easy_setopt(curl_, CURLOPT_WRITEFUNCTION, drop);
     if (request.method == "HEAD") {
       curl_easy_setopt(curl_, CURLOPT_NOBODY, 1L);
@@ -45,6 +50,7 @@ class CurlUploader : public Uploader {
       curl_easy_setopt(curl_, CURLOPT_CUSTOMREQUEST, request.method.c_str());
     }
     curl_slist* headers = curl_slist_append(nullptr, ("Content-Type: " + request.content_type).c_str());
+    if (!request.authorization.empty()) headers = curl_slist_append(headers, ("Authorization: " + request.authorization).c_str());
     curl_easy_setopt(curl_, CURLOPT_HTTPHEADER, headers);
     const CURLcode code = curl_easy_perform(curl_);
     curl_slist_free_all(headers);

@@ -13,7 +13,7 @@
 namespace mote::fleet::package {
 namespace {
 
-constexpr size_t kMaxFiles = 256;
+constexpr size_t kMaxFiles = 256, kMaxNeeds = 8192;
 
 std::array<uint64_t, 3> parse_version(std::string_view text) {
   std::array<uint64_t, 3> out{};
@@ -86,6 +86,17 @@ std::vector<Item> parse_list(const Json& list, Parse parse) {
   return out;
 }
 
+// The lists of all variants together are bounded too: a short text may ask for many small strings.
+std::vector<Variant> parse_variants(const Json& list) {
+  size_t needs = 0;
+  return parse_list<Variant>(list, [&](const Json& value) {
+    Variant v = parse_variant(value);
+    needs += v.needs.ops.size() + v.needs.dtypes.size() + v.needs.isa.size() + v.needs.backends.size();
+    if (needs > kMaxNeeds) throw Error("more than 8192 operators, types, instruction sets and backends");
+    return v;
+  });
+}
+
 void check_files(const Manifest& m) {
   std::set<std::string> names;
   uint64_t end = 0;
@@ -130,23 +141,26 @@ Manifest parse_manifest(std::string_view text) {
   m.runtime_min = o.text("runtime_min");
   m.runtime_below = o.text("runtime_below");
   m.health = within("health", [&] { return parse_health(o.at("health")); });
-  m.variants = within("variants", [&] { return parse_list<Variant>(o.at("variants"), parse_variant); });
+  m.variants = within("variants", [&] { return parse_variants(o.at("variants")); });
   m.files = within("files", [&] { return parse_list<File>(o.at("files"), parse_file); });
   m.payload_bytes = o.number("payload_bytes");
-  for (Json::Cursor c(o.at("chunks")); c.next();) {
-    std::optional<std::string> raw = from_hex(c.value().string());
+  const Json chunks = o.at("chunks");
+  m.chunks.reserve(chunks.size());
+  for (Json::Cursor c(chunks); c.next();) {
+    std::optional<std::string> raw = from_hex(c.value().string(2 * kSha256Bytes));
     if (!raw || raw->size() != kSha256Bytes) throw Error("a chunk's digest is no SHA-256");
     m.chunks.push_back(std::move(*raw));
   }
   o.finish();
   // One manifest has one text: digests in upper case, say, would be another.
-  if (manifest_text(m) != text) throw Error("the manifest is not written as Mote writes it");
+  if (manifest_text(m, text.size()) != text) throw Error("the manifest is not written as Mote writes it");
   return m;
 }
 
-std::string manifest_text(const Manifest& m) {
+std::string manifest_text(const Manifest& m, size_t likely_bytes) {
   check(m);
   JsonWriter o;
+  o.text.reserve(likely_bytes);
   o.open('{').name("chunks").open('[');
   for (const std::string& c : m.chunks) o.value(to_hex(c));
   o.close(']').name("data_class").value(m.data_class).name("files").open('[');
@@ -167,7 +181,7 @@ std::string manifest_text(const Manifest& m) {
     o.name("isa").value(v.needs.isa).name("ops").value(v.needs.ops).name("ram_bytes").value(v.needs.ram_bytes).close('}');
   }
   o.close(']').name("version").value(m.version).close('}');
-  return o.text;
+  return std::move(o.text);
 }
 
 int compare_versions(std::string_view a, std::string_view b) {

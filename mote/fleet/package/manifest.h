@@ -51,7 +51,7 @@ struct Manifest {
 
 // Throws Error when the text is not canonical, has an unknown or missing member, or a value that makes no sense.
 Manifest parse_manifest(std::string_view text);
-std::string manifest_text(const Manifest& manifest);
+std::string manifest_text(const Manifest& manifest, size_t likely_bytes = 0);
 
 // -1, 0, 1. Throws Error when either is not MAJOR.MINOR.PATCH.
 int compare_versions(std::string_view a, std::string_view b);

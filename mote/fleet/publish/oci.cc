@@ -59,30 +59,42 @@ std::string manifest_of(const std::string& file) {
 
 class Registry {
  public:
-  Registry(Uploader& uploader, const std::string& url) : uploader_(uploader), place_(parse_oci_url(url)) {}
+  Registry(Uploader& uploader, RegistryLogin& login, const std::string& url)
+      : uploader_(uploader), login_(login), place_(parse_oci_url(url)) {}
 
   // False: it was there.
   bool put_blob(const std::string& bytes) {
     const std::string name = sha256_name(bytes);
-    if (uploader_.send({"HEAD", place_.base + "/blobs/" + name, "", ""}).status == 200) return false;
-    const UploadReply session = uploader_.send({"POST", place_.base + "/blobs/uploads/", "application/octet-stream", ""});
+    if (send({"HEAD", place_.base + "/blobs/" + name, "", "", ""}).status == 200) return false;
+    const UploadReply session = send({"POST", place_.base + "/blobs/uploads/", "application/octet-stream", "", ""});
     if (session.status != 202 || session.location.empty()) fail("POST", session.status);
     std::string to = session.location[0] == '/' ? place_.origin + session.location : session.location;
     to += (to.find('?') == std::string::npos ? "?digest=" : "&digest=") + name;
-    const int status = uploader_.send({"PUT", to, "application/octet-stream", bytes}).status;
+    const int status = send({"PUT", to, "application/octet-stream", bytes, ""}).status;
     if (status != 201) fail("PUT of a blob", status);
     return true;
   }
   void put_manifest(const std::string& tag, const std::string& text) {
-    const int status = uploader_.send({"PUT", place_.base + "/manifests/" + tag, kOciManifest, text}).status;
+    const int status = send({"PUT", place_.base + "/manifests/" + tag, kOciManifest, text, ""}).status;
     if (status != 201) fail("PUT of manifest " + tag, status);
   }
 
  private:
+  UploadReply send(UploadRequest request) {
+    request.authorization = login_.authorization(request.url);
+    UploadReply reply = uploader_.send(request);
+    if (reply.status != 401) return reply;
+    login_.answer(request.url, reply.challenge);
+    request.authorization = login_.authorization(request.url);
+    reply = uploader_.send(request);
+    if (reply.status == 401) throw Error(place_.base + ": the registry refuses the login");
+    return reply;
+  }
   [[noreturn]] void fail(const std::string& what, int status) const {
     throw Error(place_.base + ": " + what + " is answered with " + std::to_string(status));
   }
   Uploader& uploader_;
+  RegistryLogin& login_;
   const OciPlace place_;
 };
 
@@ -113,8 +125,8 @@ void write_oci_layout(Files& files, const std::string& repository, const std::st
   replace_file(files, layout + "/index.json", index.text);
 }
 
-size_t push_oci(Files& files, Uploader& uploader, const std::string& repository, const std::string& url) {
-  Registry registry(uploader, url);
+size_t push_oci(Files& files, Uploader& uploader, RegistryLogin& login, const std::string& repository, const std::string& url) {
+  Registry registry(uploader, login, url);
   registry.put_blob(kEmpty);
   size_t sent = 0;
   for (const Artifact& a : artifacts(files, repository)) {

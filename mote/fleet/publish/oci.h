@@ -6,6 +6,7 @@
 #include <string>
 
 #include "mote/fleet/base/files.h"
+#include "mote/fleet/base/registry_login.h"
 #include "mote/fleet/base/upload.h"
 
 namespace mote::fleet::publish {
@@ -15,6 +16,6 @@ void write_oci_layout(Files& files, const std::string& repository, const std::st
 
 // The same to a registry: oci+http://HOST/NAME. timestamp goes last, so that devices see the old state or the new. Returns how many files
 // were sent; blobs that are there already are not.
-size_t push_oci(Files& files, Uploader& uploader, const std::string& repository, const std::string& url);
+size_t push_oci(Files& files, Uploader& uploader, RegistryLogin& login, const std::string& repository, const std::string& url);
 
 }  // namespace mote::fleet::publish

@@ -232,7 +232,7 @@ void Repository::require_signed(const std::string& role, const std::string& text
     if (role == kRollout) {
       const tuf::Document targets(load(tuf::kTargets), tuf::kTargets);
       return tuf::require_signatures(tuf::Document(text, tuf::kTargets), tuf::delegation_keys(targets),
-                                     tuf::find_delegation(targets, role)->keys);
+                                     *tuf::find_delegation(targets, role));
     }
     const tuf::Document root(load(tuf::kRoot), tuf::kRoot);
     tuf::require_signatures(tuf::Document(text, role), root.body().at("keys"), tuf::root_role(root, role));

@@ -10,6 +10,8 @@
 namespace mote::fleet::tuf {
 namespace {
 
+constexpr size_t kMaxName = 1024, kMaxDelegations = 1024;
+
 // [...] at pattern[0]: its length, 0 when no ] closes it; *match says whether it has c.
 size_t match_class(std::string_view pattern, char c, bool* match) {
   size_t i = 1;
@@ -66,7 +68,8 @@ bool part_matches(std::string_view pattern, std::string_view text) {
 bool role_covers(const Json& role, std::string_view path, const std::string& path_hash) {
   if (const auto prefixes = role.find("path_hash_prefixes")) {
     for (Json::Cursor c(*prefixes); c.next();) {
-      if (path_hash.compare(0, c.value().string().size(), c.value().string()) == 0) return true;
+      const std::string prefix = c.value().string(path_hash.size());
+      if (path_hash.compare(0, prefix.size(), prefix) == 0) return true;
     }
     return false;
   }
@@ -94,7 +97,7 @@ void check_role(const Json& role) {
 // TAP 15: 2^bit_length roles of one prefix, chosen by the first bits of the path's digest.
 struct Succinct {
   explicit Succinct(const Json& value)
-      : keys(parse_role_keys(value)), bits(value.at("bit_length").integer()), prefix(value.at("name_prefix").string()) {
+      : keys(parse_role_keys(value)), bits(value.at("bit_length").integer()), prefix(value.at("name_prefix").string(kMaxName)) {
     if (bits < 1 || bits > 32) throw Error("bit_length is not 1 to 32");
   }
   std::string name(uint64_t bin) const {
@@ -126,10 +129,6 @@ struct Succinct {
   std::string prefix;
 };
 
-Delegation parse_delegation(const Json& role) {
-  return {role.at("name").string(), parse_role_keys(role), role.at("terminating").boolean()};
-}
-
 }  // namespace
 
 bool path_matches(std::string_view pattern, std::string_view path) {
@@ -152,7 +151,7 @@ void check_delegations(const Json& delegations) {
   }
   std::set<std::string> names;
   for (Json::Cursor c(*roles); c.next();) {
-    const std::string name = c.value().at("name").string();
+    const std::string name = c.value().at("name").string(kMaxName);
     check_name(name);
     if (!names.insert(name).second) throw Error("role " + name + " is delegated to twice");
     within("role " + name, [&] { check_role(c.value()); });
@@ -165,28 +164,29 @@ std::vector<Delegation> delegations_for(const Document& targets, std::string_vie
   if (!delegations) return out;
   if (const auto value = delegations->find("succinct_roles")) {
     const Succinct succinct(*value);
-    out.push_back({succinct.name(succinct.bin_of(path)), succinct.keys, true});
+    out.push_back({succinct.name(succinct.bin_of(path)), true});
     return out;
   }
   const std::string path_hash = to_hex(digest(path));
   for (Json::Cursor c(delegations->at("roles")); c.next();) {
     if (!role_covers(c.value(), path, path_hash)) continue;
-    out.push_back(parse_delegation(c.value()));
+    out.push_back({c.value().at("name").string(), c.value().at("terminating").boolean()});
     if (out.back().terminating) break;
+    if (out.size() > kMaxDelegations) throw Error("more than 1024 roles for a path");
   }
   return out;
 }
 
-std::optional<Delegation> find_delegation(const Document& targets, std::string_view name) {
+std::optional<RoleKeys> find_delegation(const Document& targets, std::string_view name) {
   const std::optional<Json> delegations = targets.body().find("delegations");
   if (!delegations) return std::nullopt;
   if (const auto value = delegations->find("succinct_roles")) {
     const Succinct succinct(*value);
     if (!succinct.has(name)) return std::nullopt;
-    return Delegation{std::string(name), succinct.keys, true};
+    return succinct.keys;
   }
   for (Json::Cursor c(delegations->at("roles")); c.next();) {
-    if (c.value().at("name").string() == name) return parse_delegation(c.value());
+    if (c.value().at("name").string() == name) return parse_role_keys(c.value());
   }
   return std::nullopt;
 }

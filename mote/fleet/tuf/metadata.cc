@@ -12,7 +12,7 @@
 namespace mote::fleet::tuf {
 namespace {
 
-constexpr size_t kMaxSignatures = 1024, kMaxKeysOfRole = 1024;
+constexpr size_t kMaxSignatures = 1024, kMaxKeysOfRole = 1024, kShort = 128, kMaxKeyId = 512, kMaxKey = 16384;
 
 // "1.0.34", "1.0": the first number decides.
 void check_spec_version(const std::string& text) {
@@ -32,7 +32,7 @@ int64_t positive(const Json& object, const char* name) {
 std::vector<std::pair<std::string, std::string>> parse_hashes(const Json& value) {
   std::vector<std::pair<std::string, std::string>> out;
   for (Json::Cursor c(value); c.next();) {
-    const std::optional<std::string> raw = from_hex(c.value().string());
+    const std::optional<std::string> raw = from_hex(c.value().string(kShort));
     if (!raw) throw Error("the digest " + c.key() + " is not hexadecimal");
     out.emplace_back(c.key(), *raw);
     if (out.size() > 16) throw Error("more than 16 digests of a file");
@@ -82,16 +82,16 @@ Document::Document(std::string_view text, std::string_view type) : Document(Json
 
 Document::Document(const Json& whole, std::string_view type)
     : signed_(std::make_shared<const std::string>(whole.at("signed").canonical())), body_(Json::parse_canonical(*signed_)) {
-  const std::string found = body_.at("_type").string();
+  const std::string found = body_.at("_type").string(kShort);
   if (found != type) throw Error("_type is '" + found + "', expected '" + std::string(type) + "'");
-  check_spec_version(body_.at("spec_version").string());
+  check_spec_version(body_.at("spec_version").string(kShort));
   version_ = positive(body_, "version");
-  const std::string expires = body_.at("expires").string();
+  const std::string expires = body_.at("expires").string(kShort);
   const std::optional<int64_t> seconds = parse_utc(expires);
   if (!seconds) throw Error("expires '" + expires + "' is not YYYY-MM-DDTHH:MM:SSZ");
   expires_ = *seconds;
   for (Json::Cursor c(whole.at("signatures")); c.next();) {
-    const std::string keyid = c.value().at("keyid").string();
+    const std::string keyid = c.value().at("keyid").string(kMaxKeyId);
     // Not hexadecimal, or empty (a key that has not signed yet): a signature that is no good.
     const std::string raw = from_hex(c.value().at("sig").string()).value_or("");
     if (!signatures_.emplace(keyid, raw).second) throw Error("two signatures of key " + keyid);
@@ -112,7 +112,7 @@ RoleKeys parse_role_keys(const Json& role) {
   RoleKeys out;
   std::set<std::string> seen;
   for (Json::Cursor c(role.at("keyids")); c.next();) {
-    out.keyids.push_back(c.value().string());
+    out.keyids.push_back(c.value().string(kMaxKeyId));
     if (!seen.insert(out.keyids.back()).second) throw Error("key " + out.keyids.back() + " is listed twice");
     if (seen.size() > kMaxKeysOfRole) throw Error("more than 1024 keys of a role");
   }
@@ -127,7 +127,7 @@ void require_signatures(const Document& document, const Json& keys, const RoleKe
     const std::optional<Json> key = keys.find(keyid);
     if (!signature || signature->empty() || !key) continue;
     try {
-      const PublicKey usable(key->at("scheme").string(), key->at("keyval").at("public").string());
+      const PublicKey usable(key->at("scheme").string(kShort), key->at("keyval").at("public").string(kMaxKey));
       if (usable.verifies(document.signed_bytes(), *signature)) signers.insert(usable.der());
     } catch (const Error&) {
       // An unknown kind of key: others may reach the threshold.

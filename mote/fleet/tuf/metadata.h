@@ -68,15 +68,14 @@ void require_match(const FileInfo& info, std::string_view bytes);
 // A delegation of a targets role, as far as one target path is concerned.
 struct Delegation {
   std::string name;
-  RoleKeys keys;
   bool terminating;
 };
 
 // "targets" and "delegations" of a targets document.
 std::optional<FileInfo> find_target(const Document& targets, std::string_view path);
 std::vector<Delegation> delegations_for(const Document& targets, std::string_view path);  // in order, up to a terminating one
-// The delegation to `name`, whatever the path; and the keys that its key ids name.
-std::optional<Delegation> find_delegation(const Document& targets, std::string_view name);
+// Who may sign the role `name`, whatever the path (nothing: it is not delegated to); and the keys that its key ids name.
+std::optional<RoleKeys> find_delegation(const Document& targets, std::string_view name);
 Json delegation_keys(const Document& targets);
 
 // Role of root's "roles".

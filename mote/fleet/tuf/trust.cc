@@ -103,9 +103,9 @@ void Trust::update_targets(const std::string& role, const std::string& delegator
       require_root_signatures(next, root_, kTargets);
     } else {
       const Document& parent = targets_.at(delegator);
-      const std::optional<Delegation> delegation = find_delegation(parent, role);
-      if (!delegation) throw Error("is not delegated to by " + delegator);
-      require_signatures(next, delegation_keys(parent), delegation->keys);
+      const std::optional<RoleKeys> signers = find_delegation(parent, role);
+      if (!signers) throw Error("is not delegated to by " + delegator);
+      require_signatures(next, delegation_keys(parent), *signers);
     }
     if (next.version() != info.version)
       throw Error("version " + std::to_string(next.version()) + " is not the " + std::to_string(info.version) + " that snapshot names");
