@@ -50,49 +50,53 @@ void turn_some(const Turn& t, int32_t row, int32_t rows, int32_t column, int32_t
   }
 }
 
-MOTE_INLINE void turn_4x4(const Turn& t, int32_t row, int32_t column) {
-  const hn::FixedTag<uint32_t, 4> d;
-  const auto source = [&](int r) { return hn::LoadU(d, reinterpret_cast<const uint32_t*>(t.from + (row + r) * t.row_step) + column); };
-  const auto put = [&](int c, hn::Vec<decltype(d)> v) {
-    hn::StoreU(v, d, reinterpret_cast<uint32_t*>(t.to + (column + c) * t.column_step) + row);
-  };
-  const auto r0 = source(0), r1 = source(1), r2 = source(2), r3 = source(3);
-  const auto a = hn::InterleaveLower(d, r0, r2), b = hn::InterleaveLower(d, r1, r3);
-  const auto e = hn::InterleaveUpper(d, r0, r2), f = hn::InterleaveUpper(d, r1, r3);
-  put(0, hn::InterleaveLower(d, a, b));
-  put(1, hn::InterleaveUpper(d, a, b));
-  put(2, hn::InterleaveLower(d, e, f));
-  put(3, hn::InterleaveUpper(d, e, f));
+template <class W>
+inline constexpr int kSquare = 16 / sizeof(W);
+
+// kSquare rows and columns: each round interleaves the first half of the rows with the second.
+template <class W>
+MOTE_INLINE void turn_square(const Turn& t, int32_t row, int32_t column) {
+  constexpr int kN = kSquare<W>;
+  const hn::FixedTag<W, kN> d;
+  using V = hn::Vec<decltype(d)>;
+  V now[kN], next[kN];
+  unroll<kN>([&](auto r) MOTE_LAMBDA { now[r] = hn::LoadU(d, reinterpret_cast<const W*>(t.from + (row + r) * t.row_step) + column); });
+  for (int width = kN; width > 1; width /= 2) {
+    unroll<kN / 2>([&](auto r) MOTE_LAMBDA {
+      next[2 * r] = hn::InterleaveLower(d, now[r], now[r + kN / 2]);
+      next[2 * r + 1] = hn::InterleaveUpper(d, now[r], now[r + kN / 2]);
+    });
+    unroll<kN>([&](auto r) MOTE_LAMBDA { now[r] = next[r]; });
+  }
+  unroll<kN>([&](auto c) MOTE_LAMBDA { hn::StoreU(now[c], d, reinterpret_cast<W*>(t.to + (column + c) * t.column_step) + row); });
 }
 
 // Three planes to pixels of three: what cameras' pictures need.
+template <class W>
 void join_three(const Turn& t, int32_t column, int32_t columns) {
-  const hn::FixedTag<uint32_t, 4> d;
-  const auto plane = [&](int r, int32_t c) { return reinterpret_cast<const uint32_t*>(t.from + r * t.row_step) + c; };
+  const hn::FixedTag<W, kSquare<W>> d;
+  const auto plane = [&](int r, int32_t c) { return reinterpret_cast<const W*>(t.from + r * t.row_step) + c; };
   int32_t c = column;
-  for (; c + 4 <= column + columns; c += 4) {
+  for (; c + kSquare<W> <= column + columns; c += kSquare<W>) {
     hn::StoreInterleaved3(hn::LoadU(d, plane(0, c)), hn::LoadU(d, plane(1, c)), hn::LoadU(d, plane(2, c)), d,
-                          reinterpret_cast<uint32_t*>(t.to + c * t.column_step));
+                          reinterpret_cast<W*>(t.to + c * t.column_step));
   }
-  turn_some<uint32_t>(t, 0, 3, c, column + columns - c);
+  turn_some<W>(t, 0, 3, c, column + columns - c);
 }
 
 // Columns in blocks that are one cache line of the source.
 template <class W>
 void turn(const Turn& t, int32_t first, int32_t count) {
-  constexpr int32_t kBlock = 64 / sizeof(W);
-  if (sizeof(W) == 4 && t.rows == 3 && t.column_step == 12) return join_three(t, first, count);
+  constexpr int32_t kBlock = 64 / sizeof(W), kN = kSquare<W>;
+  if constexpr (sizeof(W) == 1 || sizeof(W) == 4)
+    if (t.rows == 3 && t.column_step == 3 * sizeof(W)) return join_three<W>(t, first, count);
   for (int32_t c = first; c < first + count; c += kBlock) {
     const int32_t columns = first + count - c < kBlock ? first + count - c : kBlock;
-    if (sizeof(W) != 4) {
-      turn_some<W>(t, 0, t.rows, c, columns);
-      continue;
-    }
     int32_t r = 0;
-    for (; r + 4 <= t.rows; r += 4) {
+    for (; r + kN <= t.rows; r += kN) {
       int32_t i = 0;
-      for (; i + 4 <= columns; i += 4) turn_4x4(t, r, c + i);
-      if (i < columns) turn_some<W>(t, r, 4, c + i, columns - i);
+      for (; i + kN <= columns; i += kN) turn_square<W>(t, r, c + i);
+      if (i < columns) turn_some<W>(t, r, kN, c + i, columns - i);
     }
     if (r < t.rows) turn_some<W>(t, r, t.rows - r, c, columns);
   }

@@ -18,11 +18,12 @@ struct Taps {
 
 // Of a window whose tap 0 is at `origin`. `padded` counts the taps in front of the input's end with its padding.
 Taps taps_inside(int32_t origin, int32_t kernel, int32_t dilation, int32_t size, int32_t pad_end, int32_t* padded) {
+  const auto steps = [&](int32_t distance) { return dilation == 1 ? distance : (distance - 1) / dilation + 1; };  // divisions are slow
   const auto below = [&](int32_t limit) {
-    const int32_t n = limit > origin ? (limit - origin - 1) / dilation + 1 : 0;
+    const int32_t n = limit > origin ? steps(limit - origin) : 0;
     return n < kernel ? n : kernel;
   };
-  const int32_t first = origin < 0 ? (-origin - 1) / dilation + 1 : 0, end = below(size);
+  const int32_t first = origin < 0 ? steps(-origin) : 0, end = below(size);
   *padded = below(size + pad_end);
   return {origin + first * dilation, end > first ? end - first : 0, dilation};
 }
