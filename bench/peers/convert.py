@@ -4,7 +4,7 @@
     convert.py DIR [--only mobilenet_v2,mlp]
 
 Seeded weights, so that every Python makes the same: torch and torchvision make NAME.fp32.onnx (package onnx), NAME.ref.npz (inputs,
-outputs) and, where installed, NAME.fp32.ncnn.param (pnnx), NAME.fp32.pte and NAME.int8.pte (executorch), NAME.fp32.tflite and
+outputs), NAME.pt (a trace) and, where installed, NAME.fp32.ncnn.param (pnnx), NAME.fp32.pte and NAME.int8.pte (executorch), NAME.fp32.tflite and
 NAME.int8.tflite (litert-torch). From ONNX files come NAME.int8.onnx (onnxruntime, onnx), NAME.fp32.mnn and NAME.int8.mnn (MNN),
 NAME.fp32.vmfb (iree-base-compiler[onnx]). Files that are there are left alone; what cannot be made is said.
 """
@@ -121,12 +121,16 @@ def make_onnx(name, out):
     torch.onnx.export(model, inputs, out, dynamo=False, opset_version=17, input_names=names, output_names=["y"])
 
 
+def make_pt(name, out):
+    import torch
+    torch.jit.trace(module(name), tensors(name)).save(out)
+
+
 def make_ncnn(name, out):
     import pnnx
-    import torch
     with tempfile.TemporaryDirectory() as folder:
         base = os.path.join(folder, name)
-        torch.jit.trace(module(name), tensors(name)).save(base + ".pt")
+        make_pt(name, base + ".pt")
         sizes = ",".join(str(list(s)).replace(" ", "") for s in shapes(name))
         subprocess.run([pnnx.EXEC_PATH, base + ".pt", "inputshape=" + sizes, "fp16=0"], check=True, stdout=subprocess.DEVNULL)
         for end in ("param", "bin"):
@@ -222,6 +226,7 @@ def make_vmfb(name, out):
 
 # file, how, packages it needs
 STAGES = [("fp32.onnx", make_onnx, ("torch", "torchvision", "onnx")), ("fp32.ncnn.param", make_ncnn, ("torch", "pnnx")),
+          ("pt", make_pt, ("torch", "torchvision")),
           ("fp32.pte", make_pte, ("torch", "executorch")), ("int8.pte", make_pte8, ("torch", "executorch")),
           ("fp32.tflite", make_tflite, ("torch", "litert_torch")), ("int8.tflite", make_tflite8, ("torch", "litert_torch")),
           ("int8.onnx", make_onnx8, ("onnxruntime", "onnx")), ("fp32.mnn", make_mnn, ("_tools", "MNN")),

@@ -24,13 +24,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # What is compared with what: the files of one set do the same arithmetic, as far as runtimes agree.
 SETS = {
     "fp32": {"mote": "fp32.onnx", "onnxruntime": "fp32.onnx", "openvino": "fp32.onnx", "ncnn": "fp32.ncnn.param", "mnn": "fp32.mnn",
-             "litert": "fp32.tflite", "executorch": "fp32.pte", "iree": "fp32.vmfb"},
+             "litert": "fp32.tflite", "executorch": "fp32.pte", "iree": "fp32.vmfb", "pytorch": "pt"},
     # s8 x s8 with full 8-bit weights: exact
     "int8": {"mote": "int8.tflite", "litert": "int8.tflite", "executorch": "int8.pte"},
     # any arithmetic that meets the accuracy
     "int8-any": {"mote": "int8.onnx", "onnxruntime": "int8.onnx", "openvino": "int8.onnx", "mnn": "int8.mnn"},
 }
-VENVS = {"onnxruntime": ("onnxruntime", "ort", "exp"), "openvino": ("openvino", "ov"), "executorch": ("executorch", "exp")}
+VENVS = {"onnxruntime": ("onnxruntime", "ort", "exp"), "openvino": ("openvino", "ov"), "executorch": ("executorch", "exp"),
+         "pytorch": ("pytorch", "torch")}
 
 
 class Runner:

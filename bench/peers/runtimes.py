@@ -13,7 +13,7 @@ import numpy as np
 # What to install, and the name to import; both are said where a runtime is missing.
 PACKAGES = {"onnxruntime": ("onnxruntime", "onnxruntime"), "openvino": ("openvino", "openvino"), "ncnn": ("ncnn", "ncnn"),
             "mnn": ("MNN", "MNN"), "litert": ("ai-edge-litert", "ai_edge_litert"), "executorch": ("executorch", "executorch"),
-            "iree": ("iree-base-runtime", "iree.runtime")}
+            "iree": ("iree-base-runtime", "iree.runtime"), "pytorch": ("torch", "torch")}
 
 
 class Mote:
@@ -240,5 +240,26 @@ class Iree:
         return [np.asarray(o.to_host()) for o in (found if isinstance(found, (tuple, list)) else [found])]
 
 
+class PyTorch:
+    """A traced module, frozen and rewritten for inference."""
+
+    def start(self, threads):
+        import torch
+        torch.set_num_threads(threads)
+        self.torch, self.version = torch, torch.__version__
+
+    def load(self, path):
+        module = self.torch.jit.load(path, map_location="cpu").eval()
+        self.module = self.torch.jit.optimize_for_inference(self.torch.jit.freeze(module))
+
+    def inputs(self):
+        return None
+
+    def run(self, arrays):
+        with self.torch.inference_mode():
+            found = self.module(*[self.torch.from_numpy(a) for a in arrays])
+        return [o.numpy() for o in (found if isinstance(found, (tuple, list)) else [found])]
+
+
 RUNTIMES = {"mote": Mote, "onnxruntime": OnnxRuntime, "openvino": OpenVino, "ncnn": Ncnn, "mnn": Mnn, "litert": LiteRt,
-            "executorch": ExecuTorch, "iree": Iree}
+            "executorch": ExecuTorch, "iree": Iree, "pytorch": PyTorch}
