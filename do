@@ -27,7 +27,7 @@ packages_demo="build-essential cmake ninja-build ccache git python3 flatbuffers-
   libssl-dev libcurl4-openssl-dev opencl-headers"
 packages_test="$packages_demo libgtest-dev googletest libbenchmark-dev clang libclang-rt-14-dev clang-format clang-tidy gcc-arm-none-eabi
   libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm valgrind python3-venv python3-dev
-  nginx-light docker-registry ocl-icd-libopencl1 pocl-opencl-icd"
+  nginx-light docker-registry ocl-icd-libopencl1 pocl-opencl-icd libxnnpack-dev libpthreadpool-dev"
 # What single presets need besides; a test run without them says so and leaves the preset out.
 packages_aarch64="g++-aarch64-linux-gnu qemu-user"
 packages_armv7="g++-arm-linux-gnueabihf qemu-user"
@@ -134,7 +134,7 @@ fuzz_target() {
 # The fuzz targets of the asan build, as many at a time as there are processors; a crash or hang fails.
 fuzz() {
   local seconds=$1 work=build/asan/fuzz name
-  local names=(program_fuzz mutate_fuzz op_fuzz model_fuzz-onnx model_fuzz-tflite model_fuzz-torch json_fuzz metadata_fuzz package_fuzz policy_fuzz)
+  local names=(program_fuzz mutate_fuzz op_fuzz isa_fuzz model_fuzz-onnx model_fuzz-tflite model_fuzz-torch json_fuzz metadata_fuzz package_fuzz policy_fuzz)
   local -A process=()
   rm -rf "$work" && mkdir -p "$work/seeds" "$work/seeds_torch"
   for name in tests/torch/fixtures/*/model.pt2; do cp "$name" "$work/seeds_torch/$(basename "$(dirname "$name")").pt2"; done
@@ -276,6 +276,13 @@ format() {
   mkdir -p docs/generated
   build/release/bin/mote ops --markdown > docs/generated/operators.md
   build/release/bin/mote ops --aten > docs/generated/aten.md
+  build release --target backend_conformance
+  local table
+  for table in docs/generated/backend_*.md; do
+    table=${table#docs/generated/backend_}
+    build/release/bin/backend_conformance "${table%.md}" --write --matrix "docs/generated/backend_$table" > build/conformance.log 2>&1 ||
+      { tail -5 build/conformance.log; return 1; }
+  done
 }
 
 case ${1:-help} in

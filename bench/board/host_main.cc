@@ -4,7 +4,7 @@
 
 int main() {
   alignas(16) static uint8_t memory[bench::kMemoryBytes];
-  bench::init(memory);
+  if (bench::init(memory) != 0) return 1;
   bench::fill(memory);
   return bench::run(memory) == 0 && bench::same(memory) ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-// Runs an emitted model on a QEMU board: prints instructions, stack, and whether the outputs are the expected ones. The build gives
-// MOTE_MODEL_HEADER and "bench_model.h", which says how the model is called (bench/tiny writes it).
+// Runs a model on a QEMU board: prints instructions, stack, and whether the outputs are the expected ones. The build gives
+// "bench_model.h", which says how the model is called (bench/tiny writes it).
 
 #include <cstdint>
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace {
 
-alignas(16) uint8_t memory[bench::kMemoryBytes];
+alignas(64) uint8_t memory[bench::kMemoryBytes];
 
 constexpr uint32_t kPaint = 0x5aa5c33c;
 constexpr uint32_t kDeepest = 8192;  // bytes below the stack pointer that are looked at
@@ -42,8 +42,12 @@ int board_main() {
   paint();
   const uint64_t begin = mote::board::exact_instructions();
   const uint64_t empty = mote::board::exact_instructions() - begin;
-  bench::init(memory);
+  const int opened = bench::init(memory);
   const uint64_t ready = mote::board::exact_instructions();
+  if (opened != 0) {
+    line("FAIL: the model does not open, step", static_cast<uint64_t>(opened));
+    return 1;
+  }
   bench::fill(memory);
   const uint64_t start = mote::board::exact_instructions();
   const int code = bench::run(memory);

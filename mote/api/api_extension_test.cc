@@ -289,6 +289,9 @@ const mote_backend kDoubler = {MOTE_BACKEND_ABI,
                                  return static_cast<const float*>(in[0].data)[0] == 13 ? 8 : 0;
                                },
                                [](void*) { --handles; },
+                               nullptr,
+                               nullptr,
+                               nullptr,
                                nullptr};
 
 emit::FileBytes delegate_program(uint8_t blob) {

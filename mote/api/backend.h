@@ -15,7 +15,10 @@ extern "C" {
 #endif
 
 /* Raised when the structs below change; the runtime refuses a backend with another number. */
-#define MOTE_BACKEND_ABI 2u
+#define MOTE_BACKEND_ABI 3u
+
+/* A number from probe() with this bit: there is no device, or no driver for it. Without it: it is there and cannot run the blob. */
+#define MOTE_BACKEND_ABSENT 0x10000u
 
 /* A tensor as a backend sees it. dims and strides have `rank` entries; strides are in bytes, the innermost dimension is dense. */
 typedef struct mote_backend_tensor {
@@ -41,7 +44,7 @@ typedef struct mote_backend {
   const char* name;
   const char* version;
 
-  /* 0 when the device is there and can run a blob that needs these capabilities. */
+  /* 0 when the device is there and can run a blob that needs these capabilities; see MOTE_BACKEND_ABSENT. */
   uint32_t (*probe)(const char* version, const char* capabilities);
 
   /* Prepares a blob for running. *handle is passed to execute and destroy. *release_blob = 1 lets the loader free the blob.
@@ -56,6 +59,17 @@ typedef struct mote_backend {
 
   /* What a number that one of these functions returned means, for people; a static text. May be NULL. */
   const char* (*describe)(uint32_t error);
+
+  /* Device and driver in use, for people and for reports: "NVIDIA H200, driver 580.159"; "" without one. *units: how many compute at once
+   * (a GPU's compute units, cores), 0 when not known. May be NULL. */
+  const char* (*device)(uint32_t* units);
+
+  /* execute() in two halves, so that the CPU or another device can work meanwhile: submit() hands the work over and sets *fence, wait()
+   * returns when the outputs are there. Operands stay as they are in between, and each fence is waited for exactly once, before the next
+   * submit, execute or destroy of its handle. A submit that fails leaves no fence. Both NULL: execute() is called. */
+  uint32_t (*submit)(void* handle, const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs,
+                     uint32_t output_count, void** fence);
+  uint32_t (*wait)(void* handle, void* fence);
 } mote_backend;
 
 #ifdef __cplusplus

@@ -15,7 +15,8 @@ extern "C" {
 #endif
 
 /* Raised when the structs below change; the compiler refuses another number. */
-#define MOTE_BACKEND_COMPILER_ABI 1u
+#define MOTE_BACKEND_COMPILER_ABI 2u
+#define MOTE_BACKEND_WORK_KINDS 16u
 
 /* An operand's type. dims has `rank` entries. */
 typedef struct mote_backend_operand {
@@ -47,6 +48,8 @@ typedef struct mote_backend_rates {
   double transfer_gbps; /* between host and device */
   double launch_ns;     /* of one operator */
   double sync_ns;       /* of handing over to the device and back */
+  double units;         /* that compute at once; 0: not known */
+  double work_ns[MOTE_BACKEND_WORK_KINDS]; /* of one unit of each kind of work() */
 } mote_backend_rates;
 
 typedef struct mote_backend_compiler {
@@ -65,6 +68,16 @@ typedef struct mote_backend_compiler {
   /* Turns a piece into a blob: hands its bytes to emit(), in order, and says how much device memory it takes. 0 for success. */
   uint32_t (*lower)(const uint8_t* program, uint64_t size, void (*emit)(void* self, const void* data, uint64_t bytes), void* self,
                     uint64_t* device_bytes);
+
+  /* Work by kinds of the backend's own, so that `mote measure` can find out what a unit of each costs on a device: work() adds the units
+   * an operator needs to units[MOTE_BACKEND_WORK_KINDS], and cost_ns() uses rates->work_ns. Names are static, [a-z0-9_]. 0 kinds, and
+   * work may be NULL: there is nothing to measure besides transfers and hand-over. */
+  uint32_t work_count;
+  const char* const* work_names;
+  void (*work)(const mote_backend_op* op, const mote_backend_rates* rates, double* units);
+
+  /* How far results may be from the CPU's, relative to the largest: what examples in the program are compared by. 0: 1e-3. */
+  double tolerance;
 } mote_backend_compiler;
 
 #ifdef __cplusplus

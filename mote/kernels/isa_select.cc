@@ -13,6 +13,16 @@ KernelFn select(uint16_t op, const OpContext&) noexcept;
 #define MOTE_OTHERWISE nullptr
 #endif
 
+// MOTE_FIRST_ISA: a layer that is asked first (first_select.cc).
+#if defined(MOTE_FIRST_ISA)
+namespace mote::kernels::MOTE_FIRST_ISA {
+KernelFn select(uint16_t op, const OpContext&) noexcept;
+}
+#define MOTE_FIRST MOTE_FIRST_ISA::select(op, c)
+#else
+#define MOTE_FIRST nullptr
+#endif
+
 namespace mote::kernels::MOTE_ISA_NAME {
 
 #define MOTE_KERNEL(op) KernelFn select_##op(const OpContext&) noexcept;
@@ -20,6 +30,7 @@ namespace mote::kernels::MOTE_ISA_NAME {
 #undef MOTE_KERNEL
 
 KernelFn select(uint16_t op, const OpContext& c) noexcept {
+  if (const KernelFn first = MOTE_FIRST; first != nullptr) return first;
   switch (static_cast<OpId>(op)) {
 #define MOTE_KERNEL(name) \
   case OpId::name:        \

@@ -74,6 +74,7 @@ void Instance::open_loop(uint32_t body_count, uint32_t trips) noexcept {
 Status Instance::end_range() noexcept {
   Frame& f = frames_[depth_ - 1];
   const Call& call = calls_[f.control];
+  if (is_pending(f)) return wait_for_delegate();
   bool again = ++f.trip < f.trips;
   if (call.kind == static_cast<uint8_t>(CallKind::kIf)) {
     const IfAttrs& a = *static_cast<const IfAttrs*>(call.attrs);
@@ -145,7 +146,8 @@ Status Instance::run_dynamic(const Call& call) noexcept {
 
 // Runs the backend and passes over what would run in its place, or runs that.
 Status Instance::run_delegate(const Call& call) noexcept {
-  const uint32_t count = fallback_count(program_->table().instructions[pc_], call.attrs);
+  const Instruction& n = program_->table().instructions[pc_];
+  const uint32_t count = fallback_count(n, call.attrs), overlap = overlap_count(n, call.attrs), at = pc_;
   if (call.handle == &degraded_handle) {
     push(pc_ + 1 + count, 0);
     ++pc_;
@@ -154,11 +156,47 @@ Status Instance::run_delegate(const Call& call) noexcept {
   pc_ += 1 + count;
   const mote_backend* backend = backend_of(call);
   const BackendOperands operands(tensors_, call);
-  const uint32_t error =
-      backend->execute(call.handle, operands.tensors, call.input_count, operands.tensors + call.input_count, call.output_count);
+  const mote_backend_tensor* outputs = operands.tensors + call.input_count;
+  // A trace shall show how long the part takes: it is waited for at once.
+  if (overlap == 0 || backend->submit == nullptr || options_.trace != nullptr)
+    return backend_result(call, backend->execute(call.handle, operands.tensors, call.input_count, outputs, call.output_count));
+  void* fence = nullptr;
+  MOTE_TRY(backend_result(call, backend->submit(call.handle, operands.tensors, call.input_count, outputs, call.output_count, &fence)));
+  frames_[depth_++] = {at, pc_ + overlap, 0, 0};
+  std::memcpy(&frames_[depth_ - 1].trip, &fence, sizeof fence);
+  stop_ = pc_ + overlap;
+  return Status::kOk;
+}
+
+Status Instance::backend_result(const Call& call, uint32_t error) noexcept {
   if (error == 0) return Status::kOk;
   diagnostic_.name = program_->table().string(backend_record(call).name);
   return fail({Status::kBackend, Why::kBackendFailed}, 0, clamp32(error));
+}
+
+// Frames of delegates that were submitted hold their fence in place of trips.
+bool Instance::is_pending(const Frame& f) const noexcept {
+  const Call& call = calls_[f.control];
+  return call.kind == static_cast<uint8_t>(CallKind::kDelegate) && call.handle != &degraded_handle;
+}
+
+Status Instance::wait_for_delegate() noexcept {
+  const Frame& f = frames_[depth_ - 1];
+  const Call& call = calls_[f.control];
+  void* fence = nullptr;
+  std::memcpy(&fence, &f.trip, sizeof fence);
+  pop();
+  return backend_result(call, backend_of(call)->wait(call.handle, fence));
+}
+
+// Waits for what was submitted by a run that ends early: nothing may write to the caller's memory behind it.
+void Instance::abandon() noexcept {
+  const Diagnostic why = diagnostic_;
+  while (depth_ > 0) {
+    if (is_pending(frames_[depth_ - 1])) (void)wait_for_delegate();
+    else --depth_;
+  }
+  diagnostic_ = why;
 }
 
 }  // namespace mote

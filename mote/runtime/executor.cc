@@ -22,12 +22,14 @@ Status Instance::run(uint32_t method, const RunLimits& limits) noexcept {
   MOTE_TRY(begin(method));
   const Status status = execute(limits.max_steps != 0 ? limits.max_steps : 0xffffffffu, limits);
   if (status.code() != Status::kPaused) return status;
+  abandon();
   running_ = false;
   return fail(Status::kStepLimit, limits.max_steps, limits.max_steps);
 }
 
 Status Instance::begin(uint32_t method) noexcept {
   const ProgramTable& t = program_->table();
+  abandon();
   running_ = false;
   MOTE_TRY(find_method(method));
   const Method& m = t.methods[method];
@@ -101,6 +103,7 @@ Status Instance::execute(uint32_t steps, const RunLimits& limits) noexcept {
       pc_ = next;
     }
   }
+  abandon();
   running_ = false;
   if (diagnostic_.status != status) (void)fail(status);
   diagnostic_.instruction = static_cast<int32_t>(at);

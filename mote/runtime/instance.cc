@@ -193,7 +193,8 @@ Status Instance::init_backend(const Instruction& n, Call* call) noexcept {
   const mote_backend* backend = backend_of(*call);
   if (backend == nullptr) return fail({Status::kBackend, Why::kBackendMissing});
   if (backend->abi != MOTE_BACKEND_ABI) return fail({Status::kBackend, Why::kBackendVersion}, MOTE_BACKEND_ABI, backend->abi);
-  if (const uint32_t error = backend->probe(version, capabilities)) return fail({Status::kBackend, Why::kBackendVersion}, 0, error);
+  if (const uint32_t error = backend->probe(version, capabilities))
+    return fail({Status::kBackend, (error & MOTE_BACKEND_ABSENT) != 0 ? Why::kBackendAbsent : Why::kBackendVersion}, 0, clamp32(error));
   const ConstBytes blob = program_->segment(record.segment);
   if (blob.size < t.segments[record.segment].size) return fail({Status::kInvalidArgument, Why::kSegmentMissing}, 0, record.segment);
   const mote_backend_blob b{blob.data, blob.size, version, capabilities, static_cast<const DelegateAttrs*>(call->attrs)->entry};
@@ -212,6 +213,7 @@ Status Instance::init_backend(const Instruction& n, Call* call) noexcept {
 
 void Instance::close() noexcept {
   if (program_ == nullptr) return;
+  abandon();
   for (uint32_t pc = 0; pc < delegates_; ++pc) {
     const Call& call = calls_[pc];
     if (static_cast<CallKind>(call.kind) == CallKind::kDelegate && call.handle != nullptr && call.handle != &degraded_handle)

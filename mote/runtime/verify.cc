@@ -159,8 +159,9 @@ class Verifier {
     if (which >= sizeof kForms / sizeof *kForms) return fail({Status::kUnsupported, Why::kUnknownOp}, 0, n.op);
     const Form& form = kForms[which];
     const bool delegate = n.op == static_cast<uint16_t>(ControlOp::kDelegate);
-    if ((n.attrs_size != form.attrs_size && !(delegate && n.attrs_size == sizeof(DelegateRange))) || n.input_count < form.min_in ||
-        n.input_count > form.max_in || n.output_count > form.max_out || in_strip())
+    const bool known_size = n.attrs_size == form.attrs_size ||
+                            (delegate && (n.attrs_size == sizeof(DelegateRange) || n.attrs_size == sizeof(DelegateOverlap)));
+    if (!known_size || n.input_count < form.min_in || n.input_count > form.max_in || n.output_count > form.max_out || in_strip())
       return corrupt(Why::kControlOperands);
     MOTE_TRY(gather(n));
     for (uint32_t k = 0; k < count_; ++k) {
@@ -195,7 +196,11 @@ class Verifier {
         const DelegateAttrs& a = *static_cast<const DelegateAttrs*>(attrs);
         if (a.backend >= t_.backends.size)
           return corrupt(Why::kBackendIndex, static_cast<int32_t>(t_.backends.size), static_cast<int32_t>(a.backend));
-        return open_range(fallback_count(n, attrs), 1, false);
+        const uint32_t fallback = fallback_count(n, attrs), overlap = overlap_count(n, attrs);
+        if (fallback > ~overlap) return corrupt(Why::kNesting);
+        // As with an `if`: what may overlap lies around the fallback.
+        if (overlap > 0) MOTE_TRY(open_range(fallback + overlap, 1, false));
+        return open_range(fallback, 1, false);
       }
     }
     return Status::kOk;

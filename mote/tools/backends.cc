@@ -1,5 +1,7 @@
 #include "mote/tools/backends.h"
 
+#include <cstdlib>
+#include <cstring>
 #include <sstream>
 
 #include "mote/backends/null/null_backend.h"
@@ -7,30 +9,72 @@
 #ifdef MOTE_WITH_OPENCL
 #include "mote/backends/opencl/opencl_backend.h"
 #endif
+#ifdef MOTE_WITH_XNNPACK
+#include "mote/backends/xnnpack/xnnpack_backend.h"
+#endif
+#ifdef MOTE_WITH_PLUGINS
+#include "mote/backends/plugin/plugin.h"
+#endif
 
 namespace mote::tools {
 namespace {
 
-struct Known {
-  const mote_backend* device;
-  const mote_backend_compiler* compiler;  // null: nothing is placed there
-};
-
-const std::vector<Known>& known() {
-  static const std::vector<Known> all = {
+std::vector<KnownBackend> built_in() {
+  return {
       {backends::null_backend(), nullptr},
 #ifdef MOTE_WITH_OPENCL
       {backends::opencl_backend(), backends::opencl_compiler()},
+      {backends::opencl_f16_backend(), backends::opencl_f16_compiler()},
+#endif
+#ifdef MOTE_WITH_XNNPACK
+      {backends::xnnpack_backend(), backends::xnnpack_compiler()},
 #endif
   };
-  return all;
+}
+
+void add_plugin(const std::string& path, [[maybe_unused]] std::vector<KnownBackend>* all) {
+#ifdef MOTE_WITH_PLUGINS
+  const mote_backend_plugin* plugin = nullptr;
+  std::string error;
+  if (!backends::load_plugin(path, &plugin, &error)) throw Failure(error);
+  for (const KnownBackend& k : *all)
+    if (std::strcmp(k.device->name, plugin->device->name) == 0)
+      throw Failure(path + ": there is a backend '" + plugin->device->name + "' already");
+  all->push_back({plugin->device, plugin->compiler});
+#else
+  throw Failure(path + ": plug-ins are not loaded on this system");
+#endif
 }
 
 }  // namespace
 
+std::vector<std::string>& plugin_paths() {
+  static std::vector<std::string> paths;
+  return paths;
+}
+
+const std::vector<KnownBackend>& known_backends() {
+  static const std::vector<KnownBackend> all = [] {
+    std::vector<KnownBackend> list = built_in();
+    const char* listed = std::getenv("MOTE_PLUGINS");
+    std::istringstream words(listed != nullptr ? listed : "");
+    for (std::string path; std::getline(words, path, ':');)
+      if (!path.empty()) add_plugin(path, &list);
+    for (const std::string& path : plugin_paths()) add_plugin(path, &list);
+    return list;
+  }();
+  return all;
+}
+
+const KnownBackend* find_known_backend(const std::string& name) {
+  for (const KnownBackend& k : known_backends())
+    if (name == k.device->name) return &k;
+  return nullptr;
+}
+
 std::string backend_names() {
   std::string names;
-  for (const Known& k : known())
+  for (const KnownBackend& k : built_in())
     if (k.compiler != nullptr) names += std::string(k.compiler->name) + ", ";
   return names + "cpu";
 }
@@ -44,14 +88,14 @@ std::vector<const mote_backend_compiler*> backend_compilers(const std::string& l
       *cpu = true;
       continue;
     }
-    const mote_backend_compiler* found = nullptr;
-    for (const Known& k : known())
-      if (k.compiler != nullptr && word == k.compiler->name) found = k.compiler;
-    if (found == nullptr) throw usage("--backends: expected some of " + backend_names() + ", found '" + word + "'");
-    if (found->abi != MOTE_BACKEND_COMPILER_ABI)
-      throw Failure(word + ": expected a backend compiler of interface " + std::to_string(MOTE_BACKEND_COMPILER_ABI) + ", found " +
-                    std::to_string(found->abi));
-    out.push_back(found);
+    const KnownBackend* found = find_known_backend(word);
+    if (found == nullptr || found->compiler == nullptr) {
+      std::string names;
+      for (const KnownBackend& k : known_backends())
+        if (k.compiler != nullptr) names += std::string(k.compiler->name) + ", ";
+      throw usage("--backends: expected some of " + names + "cpu, found '" + word + "'");
+    }
+    out.push_back(found->compiler);
   }
   return out;
 }
@@ -60,7 +104,7 @@ RegistryHandle backend_registry() {
   mote_registry* registry = nullptr;
   if (mote_registry_create(&registry) != MOTE_OK) throw Failure("there is too little memory");
   RegistryHandle handle(registry);
-  for (const Known& k : known())
+  for (const KnownBackend& k : known_backends())
     if (const mote_status s = mote_registry_add_backend(registry, k.device, nullptr)) throw Failure("a backend cannot be registered", s);
   return handle;
 }

@@ -1,12 +1,11 @@
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 
-#include "mote/compiler/emit/cpp/emit_cpp.h"
 #include "mote/platform/clock.h"
 #include "mote/tools/backends.h"
 #include "mote/tools/commands.h"
 #include "mote/tools/compile_settings.h"
+#include "mote/tools/emit_source.h"
 #include "mote/tools/files.h"
 #include "mote/tools/inspect.h"
 #include "mote/tools/model_file.h"
@@ -198,35 +197,41 @@ void save(const std::string& path, ConstBytes bytes) {
   if (!emit::save_file(path, bytes, &error)) throw Failure(error);
 }
 
-// The pair of files beside each other: OUT.h and OUT.cc.
-emit::CppFiles emit_source(const CommandSettings& s, const emit::FileBytes& file, const target::Target& target) {
-  emit::ProgramRecords records;
-  if (!emit::read_records(file.span(), &records)) throw Failure("the program cannot be read back");
-  const std::filesystem::path path(s.output);
-  emit::CppOptions options;
-  options.name = path.stem().string();
-  options.isa = target.kernels == "helium" ? emit::Isa::kHelium : emit::Isa::kDsp;
-  emit::CppFiles files;
-  std::string error;
-  if (!emit::emit_cpp(records, options, &files, &error)) throw Failure("--emit cpp: " + error);
-  for (const auto& [extension, text] : {std::pair(".h", &files.header), std::pair(".cc", &files.source)}) {
-    const std::string to = (path.parent_path() / (files.name + extension)).string();
-    save(to, {reinterpret_cast<const uint8_t*>(text->data()), text->size()});
-  }
-  return files;
+void warn_of_ram(const CommandSettings& s, uint64_t wanted, uint64_t found) {
+  if (wanted == 0 || found <= wanted) return;
+  std::fprintf(stderr, "mote: warning: --ram %s: the smallest plan found takes %llu B, %llu B more\n", s.compile.ram.c_str(),
+               static_cast<unsigned long long>(found), static_cast<unsigned long long>(found - wanted));
 }
 
-void print_source(const CommandSettings& s, const emit::CppFiles& files) {
-  if (s.json) {
-    print_json(
-        {{"name", files.name}, {"ram_bytes", files.ram_bytes}, {"constant_bytes", files.constant_bytes}, {"portable", files.portable}});
-    return;
+// Compiles, with a model's own options or quantized.
+bool compile_model(const CommandSettings& s, const frontends::Source& source, const driver::CompileOptions& options, Progress* progress,
+                   driver::CompileResult* result, QuantizeResult* quantized, ir::Problems* problems) {
+  check_usage(s.quantize);
+  QuantizeSettings quantize = s.quantize;
+  quantize.fixed_point |= s.emit == "cpp";  // the kernels for microcontrollers know nothing else
+  return quantize.wanted() ? compile_quantized(quantize, source, options, progress, result, quantized, problems)
+                           : driver::compile(source, options, result, problems);
+}
+
+// C++ in place of a program. What kernels need besides the plan is known only then: where that is too much, the plan gets less.
+int emit_cpp(const CommandSettings& s, const frontends::Source& source, driver::CompileOptions options, driver::CompileResult result) {
+  emit::CppFiles files = emit_source(s.output, options, result);
+  const uint64_t ram = options.plan.strip_ram, scratch = files.ram_bytes - result.peak_bytes;
+  if (ram > scratch && files.ram_bytes > ram) {
+    options.plan.strip_ram = ram - scratch;
+    Progress progress;
+    driver::CompileResult again;
+    QuantizeResult quantized;
+    ir::Problems problems;
+    const bool done = compile_model(s, source, options, &progress, &again, &quantized, &problems);
+    progress.clear();
+    if (!done) return report_problems(s, problems);
+    result = std::move(again);
+    files = emit_source(s.output, options, result);
   }
-  std::printf("%s -> %s.h, %s.cc\n  memory           %llu B\n  constants        %llu B\n", s.model.c_str(), files.name.c_str(),
-              files.name.c_str(), static_cast<unsigned long long>(files.ram_bytes), static_cast<unsigned long long>(files.constant_bytes));
-  std::string list;
-  for (const std::string& name : files.portable) list += (list.empty() ? "" : ", ") + name;
-  if (!list.empty()) std::printf("  from the library %s\n", list.c_str());
+  warn_of_ram(s, ram, files.ram_bytes);
+  print_source(s.model, files, result, s.json);
+  return kSuccess;
 }
 
 int compile(const CommandSettings& s) {
@@ -238,6 +243,7 @@ int compile(const CommandSettings& s) {
   if (s.output.empty()) throw usage("--output is required: mote compile MODEL -o OUT.mote");
   const uint64_t begin = clock_now_ns();
   driver::CompileOptions options = all_options(s);
+  if (s.emit == "cpp") plan_for_source(&options);
   const frontends::Source source = open_model(s.model);
   check_output_path(s.output, s.model);
   if (!s.weights.empty()) {
@@ -249,19 +255,12 @@ int compile(const CommandSettings& s) {
   driver::CompileResult result;
   ir::Problems problems;
   QuantizeResult quantized;
-  const bool done = s.quantize.wanted() ? compile_quantized(s.quantize, source, options, &progress, &result, &quantized, &problems)
-                                        : driver::compile(source, options, &result, &problems);
+  const bool done = compile_model(s, source, options, &progress, &result, &quantized, &problems);
   progress.clear();
   std::fprintf(stderr, "%s", result.log.c_str());
   if (!done) return report_problems(s, problems);
-  if (options.plan.strip_ram > 0 && result.peak_bytes > options.plan.strip_ram)
-    std::fprintf(stderr, "mote: warning: --ram %s: the smallest plan found takes %llu B, %llu B more\n", s.compile.ram.c_str(),
-                 static_cast<unsigned long long>(result.peak_bytes),
-                 static_cast<unsigned long long>(result.peak_bytes - options.plan.strip_ram));
-  if (s.emit == "cpp") {
-    print_source(s, emit_source(s, result.file, options.target));
-    return kSuccess;
-  }
+  if (s.emit == "cpp") return emit_cpp(s, source, options, std::move(result));
+  warn_of_ram(s, options.plan.strip_ram, result.peak_bytes);
   if (!s.weights.empty()) save(s.weights, {result.external.data(), result.external.size()});
   save(s.output, result.file.span());
   const double seconds = static_cast<double>(clock_now_ns() - begin) / 1e9;

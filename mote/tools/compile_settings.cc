@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "mote/platform/cpu.h"
+#include "mote/tools/audio_settings.h"
 #include "mote/tools/failure.h"
 #include "mote/tools/target_file.h"
 
@@ -120,6 +121,7 @@ void add_compile_options(CLI::App* c, CompileSettings* s) {
   c->add_option("--bank", s->banks, "a memory bank, NAME=SIZE, the fastest first; once for each")->allow_extra_args(false);
   c->add_flag("--io-in-arena", s->io_in_arena,
               "inputs and outputs lie in the planned memory too and share it: fill and fetch them in place; a run may overwrite inputs");
+  add_audio_options(c, &s->audio, &s->streaming);
   c->add_option("--alignment", s->alignment, "of segments in the file: 16384 for mapping (default), 64 for flash")
       ->check(CLI::IsMember({16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536}));
   c->add_flag("--strip-names", s->strip_names, "leave out the names of the model's nodes");
@@ -141,6 +143,8 @@ std::string words_of(const CompileSettings& s) {
   if (target::named(s.target) != nullptr) option("--target", s.target);  // files may be elsewhere; what they decide changes no result
   if (s.strips != "auto") option("--strips", s.strips);
   if (!s.ram.empty()) option("--ram", s.ram);
+  if (!s.audio.empty()) option("--audio-frontend", s.audio);
+  if (!s.streaming.empty()) option("--streaming", s.streaming);
   for (const std::string& v : s.banks) option("--bank", v);
   if (s.io_in_arena) word("--io-in-arena");
   if (s.alignment > 0) option("--alignment", std::to_string(s.alignment));
@@ -184,6 +188,10 @@ driver::CompileOptions options_of(const CompileSettings& s) {
     o.target = named != nullptr ? *named : load_target(s.target);
     o.target_name = named != nullptr ? s.target : o.target.cpu + ", " + o.target.kernels;
   }
+  if (target::is_microcontroller(o.target)) {
+    o.passes.pack = o.passes.winograd = false;  // forms that take more memory, for wide vectors
+    o.write.segment_alignment = 64;             // of flash
+  }
   const bool small = s.strips == "min-memory" || (s.strips == "auto" && !s.ram.empty());
   o.plan.strips = small ? schedule::Strips::kMinMemory : s.strips == "auto" ? schedule::Strips::kAuto : schedule::Strips::kOff;
   if (small) o.passes.winograd = false;  // strips need operators that work row by row
@@ -201,6 +209,7 @@ driver::CompileOptions options_of(const CompileSettings& s) {
   }
   if (s.alignment > 0) o.write.segment_alignment = s.alignment;
   o.strip_names = s.strip_names;
+  o.attach = audio_front_end(s.audio, s.streaming);
   o.options_text = words_of(s);
   return o;
 }

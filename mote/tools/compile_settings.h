@@ -17,6 +17,7 @@ struct CompileSettings {
   int64_t max_trips = 0;  // 0: the front ends' own bound
   std::string strips = "auto", ram;
   std::string target;      // a file or a name; empty: generic
+  std::string audio, streaming;  // a front end (audio_settings.h); empty: none
   uint32_t alignment = 0;  // 0: pages
 };
 

@@ -27,11 +27,11 @@ struct FleetSettings {
 
 class Device {
  public:
-  explicit Device(const FleetSettings& s)
+  explicit Device(const FleetSettings& s, agent::Agent::Turn turn = agent::Agent::Turn::kNow)
       : machine(files, agent::conditions_path(s.dir)),
-        fetcher(fleet::make_oci_fetcher(fleet::make_curl_fetcher())),
+        fetcher(fleet::make_oci_fetcher(fleet::make_curl_fetcher(), files, agent::registry_auth_path(s.dir))),
         prober({"mote", "fleet", "probe"}, agent::read_config(files, s.dir).probe_seconds),
-        a({files, *fetcher, clock, machine, prober}, s.dir) {}
+        a({files, *fetcher, clock, machine, prober}, s.dir, turn) {}
 
   // The models that a command is about: one, or all.
   std::vector<std::string> ids(const FleetSettings& s) const {
@@ -89,39 +89,35 @@ void print_standings(const FleetSettings& s, const std::vector<std::pair<std::st
 }
 
 void status(const FleetSettings& s) {
-  Device d(s);
+  Device d(s, agent::Agent::Turn::kNone);
   std::vector<std::pair<std::string, agent::Agent::Standing>> all;
   for (const std::string& id : d.ids(s)) all.emplace_back(id, d.a.standing(id));
   print_standings(s, all);
 }
 
 // check, fetch and install: the same way, each a bit further.
-void advance(const FleetSettings& s, State until, bool network) {
+void advance(const FleetSettings& s, State until) {
   Device d(s);
-  if (network) d.a.refresh();
+  d.a.refresh();
   std::vector<std::pair<std::string, agent::Agent::Standing>> all;
   for (const std::string& id : d.ids(s)) all.emplace_back(id, d.a.advance(id, until));
   print_standings(s, all);
 }
 
+// The agent may be at work on something else: then it judges the trial, when it looks at it next.
 void confirm(const FleetSettings& s) {
-  {
-    Device d(s);
-    d.a.confirm(s.id);
-  }
-  advance(s, State::kReverted, false);
+  Device d(s);
+  d.a.confirm(s.id);
+  print_standings(s, {{s.id, d.a.has_turn() ? d.a.advance(s.id) : d.a.standing(s.id)}});
 }
 
 void rollback(const FleetSettings& s) {
-  {
-    Device d(s);
-    d.a.rollback(s.id, s.reason);
-  }
+  Device(s, agent::Agent::Turn::kNone).a.rollback(s.id, s.reason);
   status(s);
 }
 
 void history(const FleetSettings& s) {
-  Device d(s);
+  Device d(s, agent::Agent::Turn::kNone);
   Json all = Json::array();
   for (const std::string& id : d.ids(s)) {
     for (const std::string& line : agent::read_history(d.files, agent::model_dir(s.dir, id))) {
@@ -137,7 +133,7 @@ void history(const FleetSettings& s) {
 }
 
 int doctor(const FleetSettings& s) {
-  Device d(s);
+  Device d(s, agent::Agent::Turn::kNone);
   bool good = true;
   Json all = Json::array();
   TextTable table({"check", "result", ""});
@@ -159,15 +155,13 @@ int explain(const FleetSettings& s) {
   } catch (const fleet::Error& e) {
     std::fprintf(stderr, "mote: the signed policy is not looked at: %s\n", e.what());
   }
-  const auto& models = d.a.config().models;
-  const uint64_t held = models.count(h.manifest.id) > 0 ? d.a.standing(h.manifest.id).record.known_good.bytes : 0;
-  std::vector<std::string> reasons = d.a.explain(h.manifest, h.bytes + h.manifest.payload_bytes, held);
-  if (models.count(h.manifest.id) == 0) reasons.push_back("the configuration has no model '" + h.manifest.id + "'");
+  const uint64_t bytes = h.bytes + h.manifest.payload_bytes;
+  const auto [reasons, variant] = d.a.explain(h.manifest, bytes, fleet::digest_file(d.files, s.package));
   if (s.json) {
-    print_json({{"package", s.package}, {"admitted", reasons.empty()}, {"reasons", reasons}});
+    print_json({{"package", s.package}, {"admitted", reasons.empty()}, {"reasons", reasons}, {"variant", variant}});
   } else {
     for (const std::string& r : reasons) std::printf("%s: refused: %s\n", s.package.c_str(), r.c_str());
-    if (reasons.empty()) std::printf("%s: would be admitted\n", s.package.c_str());
+    if (reasons.empty()) std::printf("%s: would be admitted; %s would run\n", s.package.c_str(), variant.c_str());
   }
   return reasons.empty() ? kSuccess : kFailed;
 }
@@ -219,15 +213,16 @@ void add_fleet(CLI::App& app, Context& context) {
     });
     return out;
   };
-  const auto with_id = [&](CLI::App* a, bool required) { a->add_option("ID", s->id, "model (default: all)")->required(required); };
+  const auto with_id = [&](CLI::App* a, bool required) {
+    a->add_option("ID", s->id, required ? "model" : "model (default: all)")->required(required);
+  };
   add_init(c, s);
   with_id(sub("status", "Say what runs and how updates stand", [](const FleetSettings& f, Context&) { status(f); }), false);
-  with_id(sub("check", "Look for updates and whether they may come",
-              [](const FleetSettings& f, Context&) { advance(f, State::kAdmitted, true); }),
-          false);
-  with_id(sub("fetch", "Download and verify what may come", [](const FleetSettings& f, Context&) { advance(f, State::kVerified, true); }),
-          false);
-  with_id(sub("install", "Probe, stage and begin the trial", [](const FleetSettings& f, Context&) { advance(f, State::kReverted, true); }),
+  with_id(
+      sub("check", "Look for updates and whether they may come", [](const FleetSettings& f, Context&) { advance(f, State::kAdmitted); }),
+      false);
+  with_id(sub("fetch", "Download and verify what may come", [](const FleetSettings& f, Context&) { advance(f, State::kVerified); }), false);
+  with_id(sub("install", "Probe, stage and begin the trial", [](const FleetSettings& f, Context&) { advance(f, State::kReverted); }),
           false);
   with_id(sub("confirm", "Be content with a model in trial, for its application", [](const FleetSettings& f, Context&) { confirm(f); }),
           true);

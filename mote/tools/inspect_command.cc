@@ -3,6 +3,7 @@
 
 #include "mote/tools/commands.h"
 #include "mote/tools/inspect.h"
+#include "mote/tools/placement_html.h"
 #include "mote/tools/placement_view.h"
 #include "mote/tools/quantize_islands.h"
 #include "mote/tools/text_table.h"
@@ -151,13 +152,14 @@ void print_quantization(const ProgramView& view) {
 }
 
 struct InspectSettings {
-  std::string file;
+  std::string file, html;
   bool ops = false, quant = false, placement = false, json = false;
 };
 
 void inspect(const InspectSettings& s) {
   const ProgramView view(s.file);
   if (s.quant && !s.json) return print_quantization(view);
+  if (!s.html.empty()) return write_placement_html(s.html, s.file, view_placement(s.file));
   if (s.placement) return (void)std::printf("%s", placement_text(view_placement(s.file)).c_str());
   if (s.json) return print_json(inspect_json(s.file, view, s.ops));
   const ProgramTable& t = view.table();
@@ -183,7 +185,8 @@ void add_inspect(CLI::App& app, Context& context) {
   c->add_option("FILE", s->file, "program (.mote)")->required();
   c->add_flag("--ops", s->ops, "list every instruction");
   c->add_flag("--quant", s->quant, "show only what quantizing did and cost");
-  c->add_flag("--placement", s->placement, "show only where its operators run, and what that is thought to take");
+  auto* placement = c->add_flag("--placement", s->placement, "show only where its operators run, and what that is thought to take");
+  c->add_option("--html", s->html, "with --placement: write it as a graph, a page that needs nothing else, there")->needs(placement);
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");
   c->callback([s, &context] {
     context.json = s->json;

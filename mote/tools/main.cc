@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "mote/tools/backends.h"
 #include "mote/tools/check_command.h"
 #include "mote/tools/commands.h"
 #include "mote/tools/failure.h"
@@ -41,6 +42,9 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string("mote ") + mote_version());
   app.failure_message(usage_message);
   app.footer("Exit codes: 0 ok, 1 the work failed, 2 wrong usage.");
+  app.fallthrough();  // --plugin may stand behind the command, too
+  app.add_option("--plugin", plugin_paths(), "library with a backend (docs/adding-a-backend.md); also MOTE_PLUGINS=LIB:LIB")
+      ->allow_extra_args(false);
   Context context;
   add_compile(app, context);
   add_run(app, context);

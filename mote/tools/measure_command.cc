@@ -8,6 +8,7 @@
 #include "mote/platform/thread_pool.h"
 #include "mote/tools/commands.h"
 #include "mote/tools/measure.h"
+#include "mote/tools/measure_backends.h"
 #include "mote/tools/progress.h"
 #include "mote/tools/target_file.h"
 
@@ -18,6 +19,7 @@ constexpr double kBusy = 1.15;
 
 struct Settings {
   std::string output, kernels;
+  std::vector<std::string> backends;
   uint32_t threads = 0;
   bool json = false;
 };
@@ -51,7 +53,8 @@ void measure(const Settings& s) {
   m.progress = [&](const std::string& what, double part) { progress.show(what, part); };
   double noise = 1;
   m.noise = &noise;
-  const target::Target t = measure_target(m);
+  target::Target t = measure_target(m);
+  if (!s.backends.empty()) measure_backends(s.backends, m, &t);
   progress.clear();
   say_doubts(t, noise);
   if (!s.output.empty()) save_target(s.output, t);
@@ -65,6 +68,8 @@ void measure(const Settings& s) {
     return;
   }
   std::printf("%s: %s, %s kernels\n  1 thread:  %s\n", s.output.c_str(), t.cpu.c_str(), t.kernels.c_str(), rates_text(t.one).c_str());
+  for (const target::BackendRates& b : t.backends)
+    std::printf("  %s (%s): transfer %.2f GB/s, hand-over %.1f us\n", b.backend.c_str(), b.device.c_str(), b.transfer_gbps, b.sync_ns / 1e3);
   if (t.all.threads > 1) std::printf("  %u threads: %s\n", t.all.threads, rates_text(t.all).c_str());
 }
 
@@ -77,6 +82,8 @@ void add_measure(CLI::App& app, Context& context) {
   c->add_option("--kernels", s->kernels, "instruction set to measure (default: the best of this machine)");
   c->add_option("--threads", s->threads, "threads to measure beside one (default: all processors)")
       ->check(CLI::Range(1u, ThreadPool::kMaxThreads));
+  c->add_option("--backend", s->backends, "measure this backend's device, too: what launches, transfers and kinds of work cost; once for each")
+      ->allow_extra_args(false);
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");
   c->callback([s, &context] {
     context.json = s->json;

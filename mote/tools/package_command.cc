@@ -42,6 +42,9 @@ pkg::Variant make_variant(const std::string& argument, std::string* path) {
   std::set<std::string> ops, dtypes;
   for (const Instruction& n : view.table().instructions) ops.insert(view.op_name(n));
   for (const TensorDesc& t : view.table().tensors) dtypes.insert(mote_dtype_name(static_cast<mote_dtype>(t.dtype)));
+  if (view.table().goldens.empty())
+    std::fprintf(stderr, "mote: %s has no golden examples: a device can open it, but not tell whether its results are right\n",
+                 path->c_str());
   v.needs.ops.assign(ops.begin(), ops.end());
   v.needs.dtypes.assign(dtypes.begin(), dtypes.end());
   for (const BackendRecord& b : view.table().backends) v.needs.backends.push_back(view.string(b.name));
@@ -67,6 +70,15 @@ void create(const PackageSettings& s) {
   pkg::create(files, manifest, sources, s.file);
 }
 
+std::string gate_text(const pkg::HealthGate& g) {
+  std::string out = g.golden ? "golden examples" : "no golden examples";
+  if (g.p99_us > 0) out += ", p99 " + number(g.p99_us) + " us";
+  if (g.ram_bytes > 0) out += ", memory " + bytes_text(g.ram_bytes);
+  out += ", " + number(g.crashes) + " crashes";
+  if (g.soak_seconds > 0) out += ", soak " + number(g.soak_seconds) + " s";
+  return out + (g.confirmation ? ", the application's confirmation" : "");
+}
+
 void print_header(const PackageSettings& s, const pkg::Header& h) {
   const pkg::Manifest& m = h.manifest;
   if (s.json) {
@@ -74,12 +86,15 @@ void print_header(const PackageSettings& s, const pkg::Header& h) {
     out["header_sha256"] = fleet::to_hex(h.sha256);
     return print_json(out);
   }
-  TextTable about({"", ""}), variants({"variant", "isa", "types", "operators", "RAM"}), contents({"file", "bytes", "SHA-256"});
+  TextTable about({"", ""}), variants({"variant", "isa", "backends", "types", "operators", "RAM"}), contents({"file", "bytes", "SHA-256"});
   about.add({"id", m.id});
   about.add({"version", m.version + ", security counter " + std::to_string(m.security_counter)});
   about.add({"runtime", m.runtime_min + (m.runtime_below.empty() ? " or later" : " to below " + m.runtime_below)});
   about.add({"licence", m.licence});
   about.add({"data class", m.data_class});
+  about.add({"SBOM", m.sbom_sha256.empty() ? "none" : "SHA-256 " + fleet::to_hex(m.sbom_sha256)});
+  about.add({"storage", bytes_text(h.bytes + m.payload_bytes) + ", digests of " + number(m.chunks.size()) + " chunks of 1 MiB"});
+  about.add({"health gate", gate_text(m.health)});
   std::printf("%s", about.text().c_str());
   const auto joined = [](const std::vector<std::string>& list) {
     std::string out;
@@ -87,7 +102,8 @@ void print_header(const PackageSettings& s, const pkg::Header& h) {
     return out;
   };
   for (const pkg::Variant& v : m.variants)
-    variants.add({v.file, joined(v.needs.isa), joined(v.needs.dtypes), std::to_string(v.needs.ops.size()), bytes_text(v.needs.ram_bytes)});
+    variants.add({v.file, v.needs.isa.empty() ? "any" : joined(v.needs.isa), v.needs.backends.empty() ? "cpu" : joined(v.needs.backends),
+                  joined(v.needs.dtypes), std::to_string(v.needs.ops.size()), bytes_text(v.needs.ram_bytes)});
   for (const pkg::File& f : m.files) contents.add({f.name, number(f.bytes), fleet::to_hex(f.sha256)});
   std::printf("\n%s\n%s", variants.text().c_str(), contents.text().c_str());
 }
@@ -136,13 +152,14 @@ void add_create_options(CLI::App* c, PackageSettings& s) {
   c->add_option("--runtime-min", m.runtime_min, "oldest runtime that can run it")->capture_default_str();
   c->add_option("--runtime-below", m.runtime_below, "first runtime that cannot");
   c->add_option("--licence", m.licence, "SPDX expression")->capture_default_str();
-  c->add_option("--data-class", m.data_class, "what the model may be told")->capture_default_str();
+  c->add_option("--data-class", m.data_class, "class of the data that it works on: public, personal, ...")->capture_default_str();
   c->add_option("--sbom", s.sbom, "bill of materials, packed too");
   c->add_option("--extra", s.extra, "other files to pack: golden data, labels");
   c->add_option("--gate-p99-us", m.health.p99_us, "health gate: latency that 99 % of runs keep (0: not looked at)");
   c->add_option("--gate-ram", m.health.ram_bytes, "health gate: bytes of memory (0: not looked at)");
   c->add_option("--gate-soak", m.health.soak_seconds, "health gate: seconds that the trial lasts");
   c->add_option("--gate-crashes", m.health.crashes, "health gate: crashes that are forgiven");
+  c->add_flag("--gate-golden,!--no-gate-golden", m.health.golden, "health gate: golden examples must pass (default: yes)");
   c->add_flag("--gate-confirmation", m.health.confirmation, "health gate: the application must call confirm()");
 }
 

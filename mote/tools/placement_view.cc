@@ -1,9 +1,11 @@
 #include "mote/tools/placement_view.h"
 
 #include <cstring>
+#include <map>
 
 #include "mote/compiler/emit/writer.h"
 #include "mote/format/delegate.h"
+#include "mote/format/reader.h"
 #include "mote/ops/op_docs.h"
 #include "mote/tools/failure.h"
 #include "mote/tools/files.h"
@@ -25,45 +27,105 @@ std::string text_of(const emit::ProgramRecords& r, uint32_t at) {
   return at < pool.size() ? std::string(reinterpret_cast<const char*>(pool.data()) + at) : "";
 }
 
-PlacedOp op_of(const emit::ProgramRecords& r, size_t i, const std::string& backend) {
-  const OpDoc* doc = find_op_doc(r.instructions[i].op);
-  const uint16_t op = r.instructions[i].op;
-  const std::string name = doc != nullptr                                   ? doc->name
-                           : op == static_cast<uint16_t>(ControlOp::kIf)    ? "if"
-                           : op == static_cast<uint16_t>(ControlOp::kLoop)  ? "loop"
-                           : op == static_cast<uint16_t>(ControlOp::kStrip) ? "strip"
-                                                                            : std::to_string(op);
-  return {name, i < r.source_names.size() ? text_of(r, r.source_names[i]) : "", backend};
+std::string name_of(uint16_t op) {
+  const OpDoc* doc = find_op_doc(op);
+  return doc != nullptr                                   ? doc->name
+         : op == static_cast<uint16_t>(ControlOp::kIf)    ? "if"
+         : op == static_cast<uint16_t>(ControlOp::kLoop)  ? "loop"
+         : op == static_cast<uint16_t>(ControlOp::kStrip) ? "strip"
+                                                          : std::to_string(op);
 }
 
-// What the file says of the cost of the part that begins with this instruction.
-void add_costs(const emit::ProgramRecords& r, size_t first, PlacedPart* part) {
-  for (const Placement& p : r.placements) {
-    if (p.first_instruction != first) continue;
-    part->predicted_ms = static_cast<double>(p.predicted_ns) / 1e6;
-    part->bytes_in = p.bytes_in;
-    part->bytes_out = p.bytes_out;
+// Operators with what they read, over the program and the pieces inside of its blobs.
+class Viewer {
+ public:
+  explicit Viewer(const emit::ProgramRecords& r) : r_(r) {}
+
+  PlacementView run() {
+    view_.policy = text_of(r_, r_.policy);
+    for (size_t i = 0; i < r_.instructions.size();) {
+      const Instruction& n = r_.instructions[i];
+      PlacedPart part;
+      part.first_instruction = static_cast<uint32_t>(i);
+      if (n.op == static_cast<uint16_t>(ControlOp::kDelegate)) {
+        delegate(n, &part);
+        i += 1 + fallback_count(n, attrs_of(n));
+      } else {
+        part.backend = "cpu";
+        for (; i < r_.instructions.size() && r_.instructions[i].op != static_cast<uint16_t>(ControlOp::kDelegate); ++i)
+          add(r_, i, writers_, &part);
+        part.instruction_count = static_cast<uint32_t>(i) - part.first_instruction;
+      }
+      add_costs(&part);
+      view_.parts.push_back(std::move(part));
+    }
+    return std::move(view_);
   }
-}
 
-PlacedPart delegate_part(const emit::ProgramRecords& r, size_t i) {
-  const Instruction& n = r.instructions[i];
-  DelegateAttrs a{};
-  std::memcpy(&a, r.attrs.data() + n.attrs, sizeof a);
-  PlacedPart part;
-  part.has_fallback = fallback_count(n, r.attrs.data() + n.attrs) > 0;
-  if (a.backend >= r.backends.size()) return part;
-  const BackendRecord& b = r.backends[a.backend];
-  part.backend = text_of(r, b.name);
-  part.version = text_of(r, b.version);
-  part.capabilities = text_of(r, b.capabilities);
-  part.device_bytes = b.device_bytes;
-  add_costs(r, i, &part);
-  emit::ProgramRecords inner;
-  if (b.segment >= r.segments.size() || !read_program(r.segments[b.segment].bytes, &inner)) return part;
-  for (size_t k = 0; k < inner.instructions.size(); ++k) part.ops.push_back(op_of(inner, k, part.backend));
-  return part;
-}
+ private:
+  using Writers = std::map<int32_t, int>;  // of tensors
+
+  const uint8_t* attrs_of(const Instruction& n) const { return r_.attrs.data() + n.attrs; }
+
+  void add(const emit::ProgramRecords& r, size_t i, Writers& writers, PlacedPart* part) {
+    const Instruction& n = r.instructions[i];
+    PlacedOp op;
+    op.op = name_of(n.op);
+    op.node = i < r.source_names.size() ? text_of(r, r.source_names[i]) : "";
+    op.backend = part->backend;
+    for (uint32_t k = 0; k < uint32_t{n.input_count} + n.output_count; ++k) {
+      const int32_t t = r.operands[n.operands + k];
+      if (t < 0 || r.tensors[static_cast<size_t>(t)].storage == Storage::kConstant) continue;
+      const auto known = writers.find(t);
+      if (k < n.input_count) op.from.push_back(known != writers.end() ? known->second : -1);
+      else writers[t] = count_;
+      if (k == n.input_count) op.result_bytes = extent_bytes(r.tensors[static_cast<size_t>(t)]);
+    }
+    ++count_;
+    part->ops.push_back(std::move(op));
+  }
+
+  void delegate(const Instruction& n, PlacedPart* part) {
+    DelegateAttrs a{};
+    std::memcpy(&a, attrs_of(n), sizeof a);
+    part->has_fallback = fallback_count(n, attrs_of(n)) > 0;
+    part->overlap = overlap_count(n, attrs_of(n));
+    if (a.backend >= r_.backends.size()) return;
+    const BackendRecord& b = r_.backends[a.backend];
+    part->backend = text_of(r_, b.name);
+    part->version = text_of(r_, b.version);
+    part->capabilities = text_of(r_, b.capabilities);
+    part->device_bytes = b.device_bytes;
+    emit::ProgramRecords inner;
+    if (b.segment >= r_.segments.size() || !read_program(r_.segments[b.segment].bytes, &inner) || inner.methods.size() != 1) return;
+    const Method& m = inner.methods[0];
+    Writers writers;
+    for (uint32_t k = 0; k < m.input_count && k < n.input_count; ++k) {
+      const auto known = writers_.find(r_.operands[n.operands + k]);
+      writers[static_cast<int32_t>(inner.ios[m.first_input + k].tensor)] = known != writers_.end() ? known->second : -1;
+    }
+    for (size_t k = 0; k < inner.instructions.size(); ++k) add(inner, k, writers, part);
+    for (uint32_t k = 0; k < m.output_count && k < n.output_count; ++k) {
+      const auto known = writers.find(static_cast<int32_t>(inner.ios[m.first_output + k].tensor));
+      if (known != writers.end()) writers_[r_.operands[n.operands + n.input_count + k]] = known->second;
+    }
+  }
+
+  // What the file says of the cost of the part.
+  void add_costs(PlacedPart* part) const {
+    for (const Placement& p : r_.placements) {
+      if (p.first_instruction != part->first_instruction) continue;
+      part->predicted_ms = static_cast<double>(p.predicted_ns) / 1e6;
+      part->bytes_in = p.bytes_in;
+      part->bytes_out = p.bytes_out;
+    }
+  }
+
+  const emit::ProgramRecords& r_;
+  PlacementView view_;
+  Writers writers_;
+  int count_ = 0;
+};
 
 }  // namespace
 
@@ -73,34 +135,18 @@ PlacementView view_placement(const std::string& path) {
   if (!read_whole_file(path, &bytes, &error)) throw Failure(path + ": " + error);
   emit::ProgramRecords r;
   if (!read_program(bytes, &r)) throw Failure(path + ": expected a .mote program whose structure is sound");
-  PlacementView view;
-  view.policy = text_of(r, r.policy);
-  for (size_t i = 0; i < r.instructions.size();) {
-    const Instruction& n = r.instructions[i];
-    if (n.op == static_cast<uint16_t>(ControlOp::kDelegate)) {
-      view.parts.push_back(delegate_part(r, i));
-      i += 1 + fallback_count(n, r.attrs.data() + n.attrs);
-      continue;
-    }
-    PlacedPart part;
-    part.backend = "cpu";
-    add_costs(r, i, &part);
-    for (; i < r.instructions.size() && r.instructions[i].op != static_cast<uint16_t>(ControlOp::kDelegate); ++i)
-      part.ops.push_back(op_of(r, i, "cpu"));
-    view.parts.push_back(std::move(part));
-  }
-  return view;
+  return Viewer(r).run();
 }
 
 std::string placement_text(const PlacementView& view) {
-  TextTable parts({"part", "backend", "version", "operators", "in", "out", "device memory", "predicted ms", "fallback"});
+  TextTable parts({"part", "backend", "version", "operators", "in", "out", "device memory", "predicted ms", "overlap", "fallback"});
   TextTable ops({"part", "backend", "operator", "node"});
   uint64_t moved = 0;
   for (size_t i = 0; i < view.parts.size(); ++i) {
     const PlacedPart& p = view.parts[i];
     moved += p.bytes_in + p.bytes_out;
     parts.add({std::to_string(i), p.backend, p.version, std::to_string(p.ops.size()), bytes_text(p.bytes_in), bytes_text(p.bytes_out),
-               bytes_text(p.device_bytes), real(p.predicted_ms), p.has_fallback ? "cpu" : "none"});
+               bytes_text(p.device_bytes), real(p.predicted_ms), p.overlap > 0 ? std::to_string(p.overlap) : "none", p.has_fallback ? "cpu" : "none"});
     for (const PlacedOp& o : p.ops) ops.add({std::to_string(i), o.backend, o.op, one_line(o.node, 60)});
   }
   std::string text = parts.text() + "  " + std::to_string(view.parts.size()) + " parts, " + bytes_text(moved) + " moved in one run\n\n";

@@ -9,6 +9,8 @@ namespace mote::tools {
 
 struct PlacedOp {
   std::string op, node, backend;  // "conv", "/features/0/Conv", "opencl"
+  std::vector<int> from;          // operators whose results it reads, counted over all parts; -1: an input of the program
+  uint64_t result_bytes = 0;      // of its first result
 };
 
 struct PlacedPart {
@@ -16,6 +18,8 @@ struct PlacedPart {
   double predicted_ms = 0;
   uint64_t bytes_in = 0, bytes_out = 0, device_bytes = 0;
   bool has_fallback = false;
+  uint32_t overlap = 0;                                   // instructions that may run while the backend works
+  uint32_t first_instruction = 0, instruction_count = 1;  // of the program
   std::vector<PlacedOp> ops;
 };
 

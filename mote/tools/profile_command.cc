@@ -5,6 +5,7 @@
 #include "mote/tools/golden.h"
 #include "mote/tools/machine.h"
 #include "mote/tools/measure.h"
+#include "mote/tools/parts_report.h"
 #include "mote/tools/profile_record.h"
 #include "mote/tools/program_view.h"
 #include "mote/tools/target_file.h"
@@ -27,6 +28,7 @@ struct Profile {
   kernels::Isa isa = kernels::Isa::kPortable;
   target::Rates rates;
   std::vector<OpRecord> ops;  // that ran, slowest first
+  std::vector<MeasuredPart> parts;  // of placed programs
   std::vector<std::string> notes;
   double total_us = 0;   // over all runs
   double median_us = 0;  // of one run: what the operators' medians add up to
@@ -102,6 +104,7 @@ Profile measure(const ProfileSettings& s) {
   add_times(recorder, &p.ops);
   if (!s.trace.empty()) write_trace(s.trace, p.ops, recorder);
   p.ops.erase(std::remove_if(p.ops.begin(), p.ops.end(), [](const OpRecord& r) { return r.calls == 0; }), p.ops.end());
+  p.parts = measured_parts(s.file, p.ops);
   std::stable_sort(p.ops.begin(), p.ops.end(), [](const OpRecord& a, const OpRecord& b) { return a.median_us > b.median_us; });
   for (const OpRecord& r : p.ops) {
     p.total_us += r.total_us;
@@ -148,6 +151,7 @@ void print_text(const ProfileSettings& s, const Profile& p) {
               decimals(100 * p.bound_us / std::max(p.median_us, 1e-9), 1).c_str());
   std::printf("roofline of %s, %s kernels, %u thread%s: %s\n", s.target.empty() ? "this machine, measured now" : s.target.c_str(),
               kernels::isa_name(p.isa), s.threads, s.threads > 1 ? "s" : "", rates_text(p.rates).c_str());
+  if (!p.parts.empty()) std::printf("\n%s", parts_text(p.parts).c_str());
   for (const std::string& n : p.notes) std::printf("note: %s\n", n.c_str());
 }
 
@@ -182,6 +186,7 @@ void print_result(const ProfileSettings& s, const Profile& p) {
               {"target", s.target.empty() ? Json(nullptr) : Json(s.target)},
               {"rates", rates_json(p.rates)},
               {"notes", p.notes},
+              {"parts", parts_json(p.parts)},
               {"ops", ops}});
 }
 

@@ -84,6 +84,63 @@ TEST_F(QuantizeCli, ProofIsComputedAgainAndShownOnAPage) {
   EXPECT_TRUE(contains(other.out, "DIFFERS")) << other.out;
 }
 
+TEST_F(QuantizeCli, EverySchemeMakesAProgramThatRuns) {
+  struct Case {
+    const char *options, *scheme, *precision;
+    bool data;
+  };
+  const Case cases[] = {
+      {"int8 --int8-everywhere", "int8", "int8", true},
+      {"int8 --int8-everywhere --symmetric --smooth 0 --fixed-point --no-weight-pairs", "int8 symmetric", "int8", true},
+      {"int8 --int8-everywhere --observer percentile --percentile 99.9", "int8", "int8", true},
+      {"int16x8", "int16x8", "int16x8", true},
+      {"int8-dynamic", "int8-dynamic", "int8 dynamic", false},
+      {"int8-dynamic --smooth 0.8", "int8-dynamic", "int8 dynamic", true},
+      {"int8-weights", "int8-weights", "int8 weights", false},
+      {"int4-weights", "int4-weights group 32 symmetric", "int4 weights", false},
+      {"int4-weights --group 64", "int4-weights group 64 symmetric", "int4 weights", true},
+      {"int4-weights --group 128 --asymmetric", "int4-weights group 128 asymmetric", "int4 weights", false},
+      {"fp16-weights", "fp16-weights", "f16 weights", false},
+      {"bf16-weights", "bf16-weights", "bf16 weights", false},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.options);
+    const Ran r = compile(std::string("--quantize ") + c.options + (c.data ? " --calibrate " + data() : ""));
+    ASSERT_EQ(r.exit_code, 0) << r.err;
+    EXPECT_EQ(mote("selftest " + in("q.mote")).exit_code, 0);
+    const Ran seven = mote("run " + in("q.mote") + " --input image=" + kFolder + "input_7.npy --top 1 --json");
+    ASSERT_EQ(seven.exit_code, 0) << seven.err;
+    EXPECT_EQ(seven.json()["outputs"][0]["top"][0]["index"], 7);
+    const std::string proof = mote("inspect --quant " + in("q.mote")).out;
+    EXPECT_TRUE(contains(proof, c.scheme) && contains(proof, c.precision)) << proof;
+  }
+}
+
+TEST_F(QuantizeCli, RefusesOptionsThatDoNotBelongTogether) {
+  const std::string with = "--calibrate " + data() + " ";
+  const std::pair<std::string, std::string> cases[] = {
+      {with, "--calibrate belongs to --quantize SCHEME"},
+      {"--max-drop 1", "--max-drop belongs to"},
+      {with + "--quantize int8 --group 64", "--group belongs to --quantize int4-weights, found int8"},
+      {with + "--quantize int8-dynamic --asymmetric", "--asymmetric belongs to --quantize int4-weights, found int8-dynamic"},
+      {"--quantize int4-weights --observer mse", "--observer belongs to --quantize int8 or int16x8, found int4-weights"},
+      {"--quantize fp16-weights --smooth 0.3", "--smooth belongs to"},
+      {"--quantize int8-weights --report page.html", "--report belongs to"},
+      {"--quantize int8-weights --min-sqnr 20", "a budget needs inputs"},
+      {with + "--quantize int8 --percentile 99", "--percentile belongs to --observer percentile"},
+      {with + "--quantize int8 --max-drop 1", "--truth FILE"},
+      {with + "--quantize int8 --group 48", "48"},
+      {with + "--quantize int8 --smooth 2", "--smooth"},
+      {with + "--quantize int8 --observer best", "best"},
+      {with + "--quantize int3", "int3"},
+  };
+  for (const auto& [options, text] : cases) {
+    const Ran r = compile(options);
+    EXPECT_EQ(r.exit_code, 2) << options;
+    EXPECT_TRUE(contains(r.err, text.c_str())) << options << ": " << r.err;
+  }
+}
+
 TEST_F(QuantizeCli, SaysWhatIsMissing) {
   EXPECT_EQ(compile("--quantize int8").exit_code, 2);
   EXPECT_EQ(compile("--quantize int7 --calibrate " + data()).exit_code, 2);

@@ -21,16 +21,21 @@ struct QuantizeSettings {
   size_t calibrate_samples = 0, test_samples = 0, test_skip = 0;
   double percentile = 99.99, min_sqnr = -1, max_drop = -1;  // below 0: no budget
   bool symmetric = false, no_rounding = false, no_bias = false, no_weight_scales = false, no_equalise = false, everywhere = false;
+  bool fixed_point = false, no_pairs = false;
   std::vector<std::string> in_float;
 
   bool wanted() const { return !scheme.empty(); }
 };
 
 void add_quantize_options(CLI::App* command, QuantizeSettings* s);
+// Throws a usage Failure for options that do not belong together, or to no scheme at all (quantize_usage.cc).
+void check_usage(const QuantizeSettings& s);
 
 // The options that say how, without the data: "--quantize int8 --no-equalise". And back; throws a Failure for unknown words.
 std::string words_of(const QuantizeSettings& s);
 QuantizeSettings quantize_settings_of(const std::string& words);
+// The same from words as a command line has them, data and all. Throws usage Failures.
+QuantizeSettings quantize_settings_of(std::vector<std::string> words);
 
 // The inputs that --test (or --calibrate) and its options mean, and their labels.
 struct TestData {

@@ -13,12 +13,11 @@ namespace {
 
 quant::CompactOptions compact_options(const QuantizeSettings& s) {
   quant::CompactOptions o;
-  if (!quant::scheme_named(s.scheme, &o.scheme)) throw usage("--quantize: there is no scheme called '" + s.scheme + "'");
-  if (s.asymmetric && o.scheme != quant::Scheme::kInt4Weights) throw usage("--asymmetric belongs to --quantize int4-weights");
-  if (s.asymmetric && s.symmetric) throw usage("--symmetric and --asymmetric exclude each other");
+  quant::scheme_named(s.scheme, &o.scheme);
   o.groups = {s.group, s.asymmetric, !s.no_weight_scales};
   o.smooth = s.smooth;
   o.weight_scales = !s.no_weight_scales;
+  o.pairs = !s.no_pairs;
   o.rounding = !s.no_rounding;
   o.in_float.insert(s.in_float.begin(), s.in_float.end());
   return o;
@@ -28,10 +27,6 @@ quant::CompactOptions compact_options(const QuantizeSettings& s) {
 
 bool compile_compact(const QuantizeSettings& s, const frontends::Source& source, const driver::CompileOptions& options, Progress* progress,
                      driver::CompileResult* out, QuantizeResult* result, ir::Problems* problems) {
-  if (!s.truth.empty() && s.test.empty()) throw usage("--truth needs the inputs it belongs to: --test DIR");
-  if ((s.min_sqnr >= 0 || s.max_drop >= 0) && s.test.empty() && s.calibrate.empty())
-    throw usage("a budget needs inputs to measure on: --test DIR");
-  if (s.max_drop >= 0 && s.truth.empty()) throw usage("--max-drop needs the right classes of --test: --truth FILE");
   driver::Signature signature;
   if (!driver::read_signature(source, options.import, &signature, problems)) return false;
   const MetadataOf metadata = [&](const std::string& key) {
@@ -71,6 +66,7 @@ bool compile_compact(const QuantizeSettings& s, const frontends::Source& source,
     result->warnings.push_back("by the cost model of " + options.target_name +
                                " this program is slower than f32: only its size is smaller");
   result->evidence = quantizer.evidence();
+  result->evidence.emplace_back("quant.options", words_of(s));
   add_evidence(*result, &result->evidence);
   return quantizer.compile(result->evidence, out, problems);
 }

@@ -16,15 +16,16 @@ namespace {
 namespace pub = fleet::publish;
 
 struct RepoSettings {
-  std::string repo, keys, name, role, to;
+  std::string repo, keys, name, role, to, auth;
   std::vector<std::string> files, key_files;
   pub::Ring ring;
   pub::Lifetimes lifetimes;
+  size_t threshold = 0;
 };
 
 class Work {
  public:
-  explicit Work(const RepoSettings& s) : settings(s), repository(files, clock, s.repo, s.lifetimes) {}
+  explicit Work(const RepoSettings& s) : settings(s), repository(files, clock, s.repo) {}
 
   fleet::PrivateKey read_key(const std::string& path) {
     const auto pem = fleet::read_file(files, path, 1 << 16);
@@ -45,7 +46,9 @@ class Work {
   void write_layout() { pub::write_oci_layout(files, settings.repo, settings.to); }
   void push() {
     const std::unique_ptr<fleet::Uploader> uploader = fleet::make_curl_uploader();
-    std::printf("%zu files\n", pub::push_oci(files, *uploader, settings.repo, settings.to));
+    const std::unique_ptr<fleet::Fetcher> fetcher = fleet::make_curl_fetcher();
+    fleet::RegistryLogin login(*fetcher, files, settings.auth.empty() ? fleet::registry_auth_path("") : settings.auth);
+    std::printf("%zu files\n", pub::push_oci(files, *uploader, login, settings.repo, settings.to));
   }
   void sign_with(const std::string& path) {
     for (const std::string& role : repository.sign(read_key(path))) std::printf("signed the draft of %s\n", role.c_str());
@@ -61,7 +64,7 @@ void init(const RepoSettings& s) {
   Work w(s);
   std::map<std::string, std::vector<fleet::PrivateKey>> keys;
   for (const char* role : {"root", "targets", "snapshot", "timestamp", "rollout"}) keys[role] = {w.role_key(role)};
-  w.repository.init(keys);
+  w.repository.init(keys, s.lifetimes);
   for (const char* role : {"root", "targets", "rollout"}) w.repository.sign(keys[role][0]);
   w.publish();
 }
@@ -82,14 +85,14 @@ void rotate(const RepoSettings& s) {
   Work w(s);
   std::vector<fleet::PrivateKey> keys;
   for (const std::string& path : s.key_files) keys.push_back(w.key_at(path));
-  w.repository.rotate(s.role, keys);
+  w.repository.rotate(s.role, keys, s.threshold);
 }
 
-// Rings and halts are signed and published at once, with the online keys.
-void change_rollout(const RepoSettings& s, bool halt) {
+// What the online role says is signed and published at once, with the online keys.
+template <class Change>
+void change_rollout(const RepoSettings& s, Change change) {
   Work w(s);
-  if (halt) w.repository.halt(s.ring.channel);
-  else w.repository.set_ring(s.ring);
+  change(w.repository);
   w.sign_with(s.keys + "/rollout.pem");
   w.publish();
 }
@@ -107,8 +110,11 @@ void add_repo(CLI::App& app, Context&) {
     return out;
   };
   CLI::App* start = sub("init", "Make a repository, and the keys that are not there, and publish it", true);
-  start->add_option("--root-days", s->lifetimes.root_days, "days until root expires")->capture_default_str();
-  start->add_option("--targets-days", s->lifetimes.targets_days, "days until targets expire")->capture_default_str();
+  for (const auto& [name, days] : {std::pair("root", &s->lifetimes.root_days), std::pair("targets", &s->lifetimes.targets_days),
+                                   std::pair("rollout", &s->lifetimes.rollout_days), std::pair("snapshot", &s->lifetimes.snapshot_days),
+                                   std::pair("timestamp", &s->lifetimes.timestamp_days)})
+    start->add_option("--" + std::string(name) + "-days", *days, "days until " + std::string(name) + " expires (kept in settings.toml)")
+        ->capture_default_str();
   start->callback([s] { init(*s); });
   CLI::App* more = sub("add", "List files in the draft of targets", false);
   more->add_option("FILE", s->files, "packages, or any files")->required();
@@ -121,21 +127,26 @@ void add_repo(CLI::App& app, Context&) {
   CLI::App* turn = sub("rotate", "Give a role other keys, in drafts", false);
   turn->add_option("ROLE", s->role, "root, targets, snapshot, timestamp or rollout")->required();
   turn->add_option("--key", s->key_files, "its private keys from now on (PEM); made where missing")->required();
+  turn->add_option("--threshold", s->threshold, "how many of them must sign (default: all)");
   turn->callback([s] { rotate(*s); });
   CLI::App* layout = sub("oci", "Write an OCI image layout of what is public", false);
   layout->add_option("LAYOUT", s->to, "folder to write")->required();
   layout->callback([s] { Work(*s).write_layout(); });
   CLI::App* push = sub("push", "Send what is public to an OCI registry", false);
   push->add_option("URL", s->to, "oci+http://HOST/NAME or oci+https://HOST/NAME")->required();
+  push->add_option("--auth", s->auth, "file with the registry's login, as `docker login` writes it (default: $MOTE_REGISTRY_AUTH)");
   push->callback([s] { Work(*s).push(); });
   CLI::App* ring = sub("ring", "Offer a package to a part of a channel's devices", true);
   ring->add_option("CHANNEL", s->ring.channel, "name of the channel")->required();
   ring->add_option("PACKAGE", s->ring.package, "target path of the package")->required();
   ring->add_option("--percent", s->ring.percent, "of the devices")->capture_default_str();
-  ring->callback([s] { change_rollout(*s, false); });
-  CLI::App* halt = sub("halt", "Stop a channel's rollout", true);
+  ring->callback([s] { change_rollout(*s, [&](pub::Repository& r) { r.set_ring(s->ring); }); });
+  CLI::App* halt = sub("halt", "Pause a channel's rollout: devices on their way stop where they are; ring goes on", true);
   halt->add_option("CHANNEL", s->ring.channel, "name of the channel")->required();
-  halt->callback([s] { change_rollout(*s, true); });
+  halt->callback([s] { change_rollout(*s, [&](pub::Repository& r) { r.halt(s->ring.channel); }); });
+  CLI::App* withdraw = sub("withdraw", "Offer nothing in a channel any more: devices on their way forget about it", true);
+  withdraw->add_option("CHANNEL", s->ring.channel, "name of the channel")->required();
+  withdraw->callback([s] { change_rollout(*s, [&](pub::Repository& r) { r.withdraw(s->ring.channel); }); });
 }
 
 }  // namespace mote::tools

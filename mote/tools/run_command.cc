@@ -8,6 +8,7 @@
 #include "mote/tools/files.h"
 #include "mote/tools/image.h"
 #include "mote/tools/json_out.h"
+#include "mote/tools/sound.h"
 #include "mote/tools/text_table.h"
 #include "mote/tools/values.h"
 
@@ -15,7 +16,7 @@ namespace mote::tools {
 namespace {
 
 struct RunSettings {
-  std::string file, output, image, method, weights, kernels;
+  std::string file, output, image, sound, method, weights, kernels;
   std::vector<std::string> backends;
   uint32_t threads = 1;
   std::vector<std::string> inputs;
@@ -52,6 +53,7 @@ void set_inputs(Session& session, uint32_t method, const RunSettings& settings) 
   const std::vector<TensorSpec> specs = session.specs(method, false);
   std::vector<bool> given(specs.size());
   if (!settings.image.empty()) set_image(session, method, settings, specs, &given);
+  if (!settings.sound.empty()) given[sound_input(session, method)] = true;
   for (const std::string& text : settings.inputs) {
     const auto [name, path] = split_input(text, specs);
     const auto it = std::find_if(specs.begin(), specs.end(), [&, n = name](const TensorSpec& s) { return s.name == n; });
@@ -156,16 +158,29 @@ void print_text(const std::vector<TensorSpec>& specs, const std::vector<NpyArray
   }
 }
 
+// What a streaming program says after a run of its network: a line whenever another class of its first output is the best.
+void hear(const Session& session, uint32_t method, const std::vector<TensorSpec>& specs, const RunSettings& settings, double seconds,
+          Json* heard) {
+  if (specs.empty()) return;
+  const std::vector<Best> best = top_of(session.output(method, 0), specs[0], 1);
+  if (best.empty() || (!heard->empty() && heard->back()["index"] == best[0].index)) return;
+  const std::string name = label(labels_of(session), best[0].index);
+  heard->push_back({{"seconds", seconds}, {"index", best[0].index}, {"label", name}, {"score", best[0].score}});
+  if (!settings.json) std::printf("%8.3f s  %zu %s  %.3f\n", seconds, best[0].index, name.c_str(), best[0].score);
+}
+
 void run(const RunSettings& settings) {
   Session session(settings.file, {settings.weights, false, settings.kernels, settings.threads, settings.backends});
   const uint32_t method = session.method(settings.method);
   session.create_instance();
   set_inputs(session, method, settings);
-  session.own_io(method);
-  const uint64_t begin = clock_now_ns();
-  session.run(method);
-  const double run_us = static_cast<double>(clock_now_ns() - begin) / 1e3;
   const std::vector<TensorSpec> specs = session.specs(method, true);
+  Json heard = Json::array();
+  if (settings.sound.empty()) session.own_io(method);
+  const uint64_t begin = clock_now_ns();
+  if (settings.sound.empty()) session.run(method);
+  else run_sound(session, method, settings.sound, [&](double seconds) { hear(session, method, specs, settings, seconds, &heard); });
+  const double run_us = static_cast<double>(clock_now_ns() - begin) / 1e3;
   std::vector<NpyArray> outputs;
   for (uint32_t i = 0; i < specs.size(); ++i) outputs.push_back(session.output(method, i));
   std::vector<std::string> paths;
@@ -176,6 +191,7 @@ void run(const RunSettings& settings) {
             {"method", mote_program_method_name(session.program(), method)},
             {"run_us", run_us},
             {"outputs", Json::array()}};
+  if (!heard.empty()) j["heard"] = heard;
   for (size_t i = 0; i < specs.size(); ++i) {
     Json o = output_json(specs[i], outputs[i], settings, labels);
     if (!paths.empty()) o["path"] = paths[i];
@@ -194,6 +210,7 @@ void add_run(CLI::App& app, Context& context) {
       ->allow_extra_args(false);
   c->add_option("--output,-o", s->output, "folder for one NAME.npy per output");
   c->add_option("--image", s->image, "JPEG or PNG for the image input, prepared as the program's metadata says");
+  c->add_option("--sound", s->sound, "WAV file for a program that takes samples; one compiled with --streaming hears it step by step");
   c->add_option("--top", s->top, "show the K largest values of each output, with labels")->check(CLI::PositiveNumber);
   c->add_option("--method", s->method, "method to run (default: the first)");
   c->add_option("--threads", s->threads, "threads that share the work (default 1)")->check(CLI::PositiveNumber);

@@ -1,5 +1,6 @@
 #include <cstdio>
 
+#include "mote/tools/bisect.h"
 #include "mote/tools/commands.h"
 #include "mote/tools/golden.h"
 #include "mote/tools/json_out.h"
@@ -40,6 +41,26 @@ std::vector<Outcome> run_examples(Session& session) {
   return all;
 }
 
+// Of the first example that fails, where parts of the program run on a backend.
+Bisected find_operator(const SelftestSettings& s, Session& session, const std::vector<Outcome>& outcomes) {
+  if (mote_instance_degraded(session.instance(), nullptr) > 0) return {};
+  for (const Outcome& o : outcomes) {
+    if (o.comparison.passed) continue;
+    for (const GoldenExample& e : golden_examples(session))
+      if (e.example == o.example && mote_program_method_name(session.program(), e.method) == o.method)
+        return bisect(s.file, {s.weights, false, s.kernels, s.threads, s.backends}, e);
+  }
+  return {};
+}
+
+void print_bisected(const Bisected& b) {
+  if (b.found)
+    std::printf("the first operator that differs: %s (%s), in part %zu on %s: error %s, allowed %s%s\n", b.node.c_str(), b.op.c_str(), b.part,
+                b.backend.c_str(), real(b.largest_error).c_str(), real(b.allowed).c_str(),
+                b.alone ? "; it differs by itself, too" : "; by itself, on the CPU's values, it does not differ");
+  else if (!b.note.empty()) std::printf("%s%s\n", b.backend.empty() ? "" : (b.backend + ": ").c_str(), b.note.c_str());
+}
+
 void print_text(const SelftestSettings& s, const std::vector<Outcome>& outcomes, size_t failed) {
   TextTable table({"method", "example", "output", "largest error", "allowed", "result"});
   for (const Outcome& o : outcomes) {
@@ -54,7 +75,7 @@ void print_text(const SelftestSettings& s, const std::vector<Outcome>& outcomes,
   std::printf("%s: %zu of %zu outputs as expected\n", s.file.c_str(), outcomes.size() - failed, outcomes.size());
 }
 
-void print_results(const SelftestSettings& s, const std::vector<Outcome>& outcomes, size_t failed) {
+void print_results(const SelftestSettings& s, const std::vector<Outcome>& outcomes, size_t failed, const Bisected& b) {
   Json results = Json::array();
   for (const Outcome& o : outcomes) {
     const Comparison& c = o.comparison;
@@ -68,7 +89,11 @@ void print_results(const SelftestSettings& s, const std::vector<Outcome>& outcom
                        {"allowed_error", c.allowed},
                        {"passed", c.passed}});
   }
-  print_json({{"file", s.file}, {"passed", failed == 0}, {"failed", failed}, {"outputs", outcomes.size()}, {"results", results}});
+  Json j = {{"file", s.file}, {"passed", failed == 0}, {"failed", failed}, {"outputs", outcomes.size()}, {"results", results}};
+  if (b.found)
+    j["first_difference"] = {{"part", b.part},       {"backend", b.backend},   {"operator", b.op}, {"node", b.node},
+                             {"error", b.largest_error}, {"allowed_error", b.allowed}, {"alone", b.alone}};
+  print_json(j);
 }
 
 int selftest(const SelftestSettings& s) {
@@ -78,8 +103,10 @@ int selftest(const SelftestSettings& s) {
   const std::vector<Outcome> outcomes = run_examples(session);
   size_t failed = 0;
   for (const Outcome& o : outcomes) failed += !o.comparison.passed;
-  if (s.json) print_results(s, outcomes, failed);
+  const Bisected bisected = failed > 0 ? find_operator(s, session, outcomes) : Bisected{};
+  if (s.json) print_results(s, outcomes, failed, bisected);
   else print_text(s, outcomes, failed);
+  if (!s.json) print_bisected(bisected);
   return failed == 0 ? kSuccess : kFailed;
 }
 

@@ -18,13 +18,13 @@ bool shape_fits(const TensorSpec& spec, const NpyArray& array) {
 
 }  // namespace
 
-Session::Session(const std::string& path, const OpenSettings& settings)
+Session::Session(const std::string& path, const OpenSettings& settings, RegistryHandle registry)
     : path_(path), kernels_(settings.kernels), threads_(settings.threads) {
   mote_open_options o{};
   o.struct_size = sizeof o;
   if (settings.verify_digests) o.flags |= MOTE_OPEN_VERIFY_DIGESTS;
   if (!settings.weights.empty()) o.weights_path = settings.weights.c_str();
-  registry_ = backend_registry();
+  registry_ = registry != nullptr ? std::move(registry) : backend_registry();
   o.registry = registry_.get();
   std::vector<const char*> names;
   for (const std::string& b : settings.backends) names.push_back(b.c_str());

@@ -21,7 +21,8 @@ struct OpenSettings {
 
 class Session {
  public:
-  Session(const std::string& path, const OpenSettings& settings = {});
+  // With the backends of this build and of plug-ins, or with those of a registry.
+  Session(const std::string& path, const OpenSettings& settings = {}, RegistryHandle registry = nullptr);
 
   const std::string& path() const { return path_; }
   mote_program* program() const { return program_.get(); }

@@ -1,9 +1,11 @@
 """A TUF repository made with python-tuf, held in memory and served over HTTP, for attacks on clients."""
 import datetime
 import http.server
+import json
 import threading
 import urllib.parse
 
+from securesystemslib.formats import encode_canonical
 from securesystemslib.signer import CryptoSigner
 from tuf.api.metadata import Delegations, DelegatedRole, Metadata, MetaFile, Root, Snapshot, TargetFile, Targets, Timestamp
 from tuf.api.serialization.json import JSONSerializer
@@ -74,6 +76,13 @@ class Repository:
         for signer in self.signers[role] if signers is None else signers:
             metadata.sign(signer, append=True)
         return metadata.to_bytes(JSONSerializer())
+
+    @staticmethod
+    def resign(document, signers):
+        """Bytes of a changed document, whatever it says now, with new signatures."""
+        signed = encode_canonical(document["signed"]).encode()
+        document["signatures"] = [signer.sign(signed).to_dict() for signer in signers]
+        return json.dumps(document).encode()
 
     def put(self, role, data):
         """Serves bytes as the current version of a role."""

@@ -82,6 +82,7 @@ void append_values(Text& text, Why why, int64_t expected, int64_t found) noexcep
     case Why::kBackendVersion:
       if (expected != 0) break;
       [[fallthrough]];
+    case Why::kBackendAbsent:
     case Why::kBackendFailed:
     case Why::kCustomOpFailed: text << ": it returned " << found; return;
     default: break;

@@ -18,7 +18,7 @@ bool complete(const mote_custom_op& op) noexcept {
 
 bool complete(const mote_backend& b) noexcept {
   return b.abi == MOTE_BACKEND_ABI && b.name != nullptr && b.probe != nullptr && b.init != nullptr && b.execute != nullptr &&
-         b.destroy != nullptr;
+         b.destroy != nullptr && (b.submit == nullptr) == (b.wait == nullptr);
 }
 
 }  // namespace

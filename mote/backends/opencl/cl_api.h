@@ -18,4 +18,7 @@ struct Api {
 // Null with *why when the library or one of its functions is not there. Looked for once; any thread.
 const Api* find_api(std::string* why);
 
+// Tests put functions that fail in front of the library's; null takes them away. Before any device is found, or after give_up().
+void replace_api(const Api* api);
+
 }  // namespace mote::backends::opencl

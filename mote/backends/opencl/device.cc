@@ -5,10 +5,15 @@
 #include <mutex>
 #include <vector>
 
+#include "mote/api/backend.h"
+#include "mote/backends/opencl/binary_cache.h"
 #include "mote/backends/opencl/sources.h"
 
 namespace mote::backends::opencl {
 namespace {
+
+static_assert((kNoLibrary & MOTE_BACKEND_ABSENT) != 0, "the runtime tells absent devices by this bit");
+constexpr const char *kBuildOptions = "-cl-std=CL1.2", *kHalfOptions = "-cl-std=CL1.2 -DMOTE_HALF";
 
 std::string info_of(const Api& cl, cl_device_id id, cl_device_info what) {
   size_t size = 0;
@@ -59,20 +64,58 @@ bool is_recent(const std::string& version) {
   return std::sscanf(version.c_str(), "OpenCL %d.%d", &major, &minor) == 2 && (major > 1 || (major == 1 && minor >= 2));
 }
 
-Error build(Device* d, std::string* detail) {
+std::string build_log(const Device& d, cl_program program) {
+  size_t size = 0;
+  d.api->clGetProgramBuildInfo(program, d.id, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+  std::string log(size, '\0');
+  if (size > 0) d.api->clGetProgramBuildInfo(program, d.id, CL_PROGRAM_BUILD_LOG, size, &log[0], nullptr);
+  return log;
+}
+
+Error build_source(const Device* d, const char* options, const std::string& source, cl_program* program, std::string* detail) {
   const Api& cl = *d->api;
-  const std::string source = kernel_source();
   const char* text = source.c_str();
   const size_t length = source.size();
   cl_int code = CL_SUCCESS;
-  d->program = cl.clCreateProgramWithSource(d->context, 1, &text, &length, &code);
-  if (code != CL_SUCCESS) return kBuildFailed;
-  if (cl.clBuildProgram(d->program, 1, &d->id, "-cl-std=CL1.2", nullptr, nullptr) == CL_SUCCESS) return kOk;
+  *program = cl.clCreateProgramWithSource(d->context, 1, &text, &length, &code);
+  if (code != CL_SUCCESS) return error_of(code);
+  code = cl.clBuildProgram(*program, 1, &d->id, options, nullptr, nullptr);
+  if (code == CL_SUCCESS) return kOk;
+  *detail = build_log(*d, *program);
+  return code == CL_BUILD_PROGRAM_FAILURE ? kBuildFailed : error_of(code);
+}
+
+// False when the binary is none for this device: a cache may be old, or damaged.
+bool build_binary(const Device* d, const char* options, const std::vector<unsigned char>& binary, cl_program* program) {
+  const unsigned char* bytes = binary.data();
+  const size_t length = binary.size();
+  cl_int code = CL_SUCCESS, status = CL_SUCCESS;
+  *program = d->api->clCreateProgramWithBinary(d->context, 1, &d->id, &length, &bytes, &status, &code);
+  if (code == CL_SUCCESS && status == CL_SUCCESS &&
+      d->api->clBuildProgram(*program, 1, &d->id, options, nullptr, nullptr) == CL_SUCCESS)
+    return true;
+  if (code == CL_SUCCESS && *program != nullptr) d->api->clReleaseProgram(*program);
+  *program = nullptr;
+  return false;
+}
+
+void keep_binary(const Device& d, cl_program program, const std::string& key) {
   size_t size = 0;
-  cl.clGetProgramBuildInfo(d->program, d->id, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
-  detail->resize(size);
-  if (size > 0) cl.clGetProgramBuildInfo(d->program, d->id, CL_PROGRAM_BUILD_LOG, size, &(*detail)[0], nullptr);
-  return kBuildFailed;
+  if (d.api->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) != CL_SUCCESS || size == 0) return;
+  std::vector<unsigned char> binary(size);
+  unsigned char* at = binary.data();
+  if (d.api->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof at, &at, nullptr) == CL_SUCCESS) store_binary(key, binary);
+}
+
+Error build(const Device* d, bool half, cl_program* program, std::string* detail) {
+  const char* options = half ? kHalfOptions : kBuildOptions;
+  const std::string source = kernel_source();
+  const std::string key = binary_key({d->name, d->driver, options, source});
+  std::vector<unsigned char> binary;
+  if (load_binary(key, &binary) && build_binary(d, options, binary, program)) return kOk;
+  const Error error = build_source(d, options, source, program, detail);
+  if (error == kOk) keep_binary(*d, *program, key);
+  return error;
 }
 
 Error open(Device* d, std::string* detail) {
@@ -93,14 +136,33 @@ Error open(Device* d, std::string* detail) {
     *detail = d->name + " has " + version;
     return kDriverTooOld;
   }
+  d->capabilities = {"f32", "opencl-1.2", "f16-storage"};
   d->api->clGetDeviceInfo(d->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof d->compute_units, &d->compute_units, nullptr);
   cl_int code = CL_SUCCESS;
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(d->platform), 0};
   d->context = d->api->clCreateContext(properties, 1, &d->id, nullptr, nullptr, &code);
-  return code == CL_SUCCESS ? build(d, detail) : error_of(code);
+  return code == CL_SUCCESS ? build(d, false, &d->program, detail) : error_of(code);
+}
+
+// Never destroyed: a driver may be gone when a process ends.
+struct Shared {
+  std::mutex mutex;
+  std::shared_ptr<const Device> device;
+  std::string text;
+  uint32_t units = 0;
+};
+Shared& shared() {
+  static Shared* s = new Shared;
+  return *s;
 }
 
 }  // namespace
+
+Device::~Device() {
+  for (cl_program p : {program, half_program})
+    if (p != nullptr) api->clReleaseProgram(p);
+  if (context != nullptr) api->clReleaseContext(context);
+}
 
 const char* describe(uint32_t error) {
   switch (error) {
@@ -112,9 +174,9 @@ const char* describe(uint32_t error) {
     case kBlobBroken: return "the program's part for OpenCL is damaged";
     case kOperandsUnfit: return "the program's part for OpenCL does not fit its operands";
     case kBuildFailed: return "the device's compiler refused the kernels";
-    case kOutOfMemory: return "the device has too little memory";
+    case kOutOfMemory: return "the device has too little memory, or other resources";
     case kCommandFailed: return "a command failed on the device";
-    case kDeviceLost: return "the device was lost";
+    case kDeviceLost: return "the device was lost, or its driver stopped";
     default: return "";
   }
 }
@@ -128,25 +190,51 @@ Error error_of(cl_int code) {
     case CL_INVALID_BUFFER_SIZE: return kOutOfMemory;
     case CL_DEVICE_NOT_AVAILABLE:
     case CL_INVALID_DEVICE:
+    case CL_INVALID_COMMAND_QUEUE:
     case CL_INVALID_CONTEXT: return kDeviceLost;
     default: return kCommandFailed;
   }
 }
 
-const Device* find_device(Error* error, std::string* detail) {
-  static std::mutex mutex;
-  static Device device;
-  static Error outcome = kOk;
-  static std::string reason;
-  static bool tried = false;
-  const std::lock_guard<std::mutex> lock(mutex);
-  if (!tried) {
-    tried = true;
-    outcome = open(&device, &reason);
+std::shared_ptr<const Device> find_device(Error* error, std::string* detail) {
+  Shared& s = shared();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  *error = kOk;
+  if (s.device != nullptr) return s.device;
+  auto device = std::make_shared<Device>();
+  *error = open(device.get(), detail);
+  if (*error != kOk) return nullptr;
+  s.device = device;
+  s.units = device->compute_units;
+  if (s.text.empty()) s.text = device->name + ", driver " + device->driver;
+  return s.device;
+}
+
+cl_program half_kernels(const Device& device, Error* error) {
+  const std::lock_guard<std::mutex> lock(shared().mutex);
+  // The device is this module's own; others see it as it is.
+  auto& own = const_cast<Device&>(device);
+  std::string detail;
+  *error = own.half_program != nullptr ? kOk : build(&own, true, &own.half_program, &detail);
+  if (*error != kOk && own.half_program != nullptr) {
+    own.api->clReleaseProgram(own.half_program);
+    own.half_program = nullptr;
   }
-  *error = outcome;
-  *detail = reason;
-  return outcome == kOk ? &device : nullptr;
+  return own.half_program;
+}
+
+void give_up(const Device* device) {
+  Shared& s = shared();
+  std::shared_ptr<const Device> last;  // goes when the lock is open again
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  if (device == nullptr || s.device.get() == device) last.swap(s.device);
+}
+
+const char* device_text(uint32_t* units) {
+  Shared& s = shared();
+  const std::lock_guard<std::mutex> lock(s.mutex);
+  *units = s.units;
+  return s.text.c_str();
 }
 
 }  // namespace mote::backends::opencl

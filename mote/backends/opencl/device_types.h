@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "mote/backends/common/window.h"
+
 namespace mote::backends::opencl {
 
 struct FinishArgs {
@@ -19,11 +21,10 @@ struct ProductArgs {
 struct MatricesArgs {
   int32_t m, n, k, a_row, a_col, b_row, b_col, batches;
 };
-struct WindowArgs {
-  int32_t batch, in_h, in_w, in_c, out_h, out_w, out_c;
-  int32_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_h, pad_w;
+struct WindowArgs : Window2d {
   int32_t groups, padded_cols;
 };
+static_assert(sizeof(WindowArgs) == 17 * 4, "as window.cl has it");
 struct WalkArgs {
   int32_t size[8], a[8], b[8], out[8];
   int32_t count;

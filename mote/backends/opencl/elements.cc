@@ -5,10 +5,13 @@
 #include "mote/backends/opencl/device_types.h"
 #include "mote/backends/opencl/families.h"
 #include "mote/ops/clip/clip.h"
+#include "mote/ops/div/div.h"
 #include "mote/ops/elu/elu.h"
 #include "mote/ops/gelu/gelu.h"
 #include "mote/ops/hard_sigmoid/hard_sigmoid.h"
 #include "mote/ops/leaky_relu/leaky_relu.h"
+#include "mote/ops/silu/silu.h"
+#include "mote/ops/softplus/softplus.h"
 
 namespace mote::backends::opencl {
 namespace {
@@ -34,6 +37,11 @@ const char* lower_unary(const OpView& op, Recorder* r) {
     if (!bound(op, 1, &p) || !bound(op, 2, &q)) return "its bounds are computed";
   }
   if (id == OpId::leaky_relu) p = op.attributes<ops::leaky_relu::Attrs>().negative_slope;
+  if (id == OpId::silu) p = op.attributes<ops::silu::Attrs>().alpha;
+  if (id == OpId::softplus) {
+    const auto& a = op.attributes<ops::softplus::Attrs>();
+    p = a.beta, q = a.threshold;
+  }
   if (id == OpId::gelu) p = static_cast<float>(op.attributes<ops::gelu::Attrs>().approximate);
   if (id == OpId::hard_sigmoid) {
     const auto& a = op.attributes<ops::hard_sigmoid::Attrs>();
@@ -65,6 +73,7 @@ const char* lower_unary(const OpView& op, Recorder* r) {
 const char* lower_binary(const OpView& op, Recorder* r) {
   const Operand &a = op.inputs[0], &b = op.inputs[1], &y = op.outputs[0];
   if (a.dtype != DType::f32 || b.dtype != DType::f32) return "only f32 is computed there";
+  if (op.op == static_cast<uint16_t>(OpId::div) && op.attributes<ops::div::Attrs>().rounding != 0) return "a quotient that is rounded";
   if (r == nullptr) return nullptr;
   const int32_t count = static_cast<int32_t>(y.count()), op_number = op.op;
   // The whole of b again and again: a scalar, channels, or everything.

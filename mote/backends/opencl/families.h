@@ -7,6 +7,9 @@
 
 namespace mote::backends::opencl {
 
+// Whether operand 1 is constant and brought into a form of its own.
+bool repacks_weights(const OpView& op);
+
 const char* lower_copy(const OpView& op, Recorder* r);
 const char* lower_move(const OpView& op, Recorder* r);
 const char* lower_unary(const OpView& op, Recorder* r);

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 
 #include "mote/backends/opencl/device.h"
@@ -48,7 +51,7 @@ struct Case {
 };
 
 // The model with everything on the CPU, or with everything on the device.
-bool program_of(const Case& c, bool device, emit::FileBytes* file, std::string* error) {
+bool program_of(const Case& c, bool device, emit::FileBytes* file, std::string* error, bool half = false) {
   ir::Graph graph;
   ir::Method& m = graph.add_method("main");
   ir::Value* x = graph.add_input(m, "x", DType::f32, c.input);
@@ -59,8 +62,8 @@ bool program_of(const Case& c, bool device, emit::FileBytes* file, std::string* 
   placement::Placed placed;
   placement::PlaceOptions options;
   ir::Problems problems;
-  if (!placement::parse_policy("[default]\nrequire = [\"opencl\"]\n", &options.policy, error)) return false;
-  options.backends = {opencl_compiler()};
+  if (!placement::parse_policy(half ? "[default]\nrequire = [\"opencl_f16\"]\n" : "[default]\nrequire = [\"opencl\"]\n", &options.policy, error)) return false;
+  options.backends = {half ? opencl_f16_compiler() : opencl_compiler()};
   if (device && !placement::place(graph, options, &placed, &problems)) return *error = problems[0].what, false;
   schedule::Plan plan;
   emit::ProgramRecords records;
@@ -70,9 +73,9 @@ bool program_of(const Case& c, bool device, emit::FileBytes* file, std::string* 
 }
 
 std::vector<float> outputs_of(const emit::FileBytes& file, const Case& c) {
-  static const mote_backend* const list[] = {opencl_backend()};
+  static const mote_backend* const list[] = {opencl_backend(), opencl_f16_backend()};
   InstanceOptions options;
-  options.backends = {list, 1};
+  options.backends = {list, 2};
   runtest::Loaded loaded(file, emit::builtin_registry(), options);
   EXPECT_TRUE(loaded.status.ok()) << emit::describe(loaded.diagnostic) << " "
                                   << opencl::describe(static_cast<uint32_t>(loaded.diagnostic.found));
@@ -200,16 +203,13 @@ std::vector<Case> cases() {
   return all;
 }
 
-TEST(OpenCl, ComputesWhatTheCpuComputes) {
-  opencl::Error error = opencl::kOk;
-  std::string detail;
-  if (opencl::find_device(&error, &detail) == nullptr) GTEST_SKIP() << opencl::describe(error) << ": " << detail;
+void compare_all(bool half, float tolerance) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.name);
     emit::FileBytes on_cpu, on_device;
     std::string why;
     ASSERT_TRUE(program_of(c, false, &on_cpu, &why)) << why;
-    ASSERT_TRUE(program_of(c, true, &on_device, &why)) << why;
+    ASSERT_TRUE(program_of(c, true, &on_device, &why, half)) << why;
     const std::vector<float> expected = outputs_of(on_cpu, c), found = outputs_of(on_device, c);
     ASSERT_EQ(found.size(), expected.size());
     float largest = 0, worst = 0;
@@ -217,8 +217,68 @@ TEST(OpenCl, ComputesWhatTheCpuComputes) {
       largest = std::max(largest, std::fabs(expected[i]));
       worst = std::max(worst, std::isnan(found[i]) ? INFINITY : std::fabs(found[i] - expected[i]));
     }
-    EXPECT_LE(worst, 1e-5f * std::max(largest, 1.0f));
+    EXPECT_LE(worst, tolerance * std::max(largest, 1.0f));
   }
+}
+
+TEST(OpenCl, ComputesWhatTheCpuComputes) {
+  opencl::Error error = opencl::kOk;
+  std::string detail;
+  if (opencl::find_device(&error, &detail) == nullptr) GTEST_SKIP() << opencl::describe(error) << ": " << detail;
+  compare_all(false, 1e-5f);
+}
+
+TEST(OpenCl, TensorsStoredInHalfAreNear) {
+  opencl::Error error = opencl::kOk;
+  std::string detail;
+  if (opencl::find_device(&error, &detail) == nullptr) GTEST_SKIP() << opencl::describe(error) << ": " << detail;
+  compare_all(true, 1e-2f);
+}
+
+TEST(OpenCl, HalfStorageTakesHalfTheMemory) {
+  const Case c = {"two convs", {1, 32, 32, 4}, [](ir::Graph& g, ir::NodeBuilder& b, ir::Value* x) {
+                    ir::Value* wide = b.op(OpId::conv, conv_attrs(1, 0, 1, 2), {x, weights(g, {64, 1, 1, 4}), weights(g, {64})});
+                    return b.op(OpId::conv, conv_attrs(1, 0, 1, 0), {wide, weights(g, {4, 1, 1, 64}), weights(g, {4})});
+                  }};
+  uint64_t bytes[2] = {};
+  for (const bool half : {false, true}) {
+    emit::FileBytes file;
+    emit::ProgramRecords records;
+    std::string why;
+    ASSERT_TRUE(program_of(c, true, &file, &why, half)) << why;
+    ASSERT_TRUE(emit::read_records(file.span(), &records));
+    bytes[half ? 1 : 0] = records.backends[0].device_bytes;
+  }
+  // The wide tensor between takes 256 KiB or 128; inputs and outputs, 16 KiB each, are there in both forms.
+  EXPECT_LT(bytes[1] + 80000, bytes[0]);
+}
+
+// What a driver compiled is kept for the next process, and a damaged file is no obstacle.
+TEST(OpenCl, KernelsAreKeptAsTheDriverCompiledThem) {
+  const std::string folder = testing::TempDir() + "/mote_opencl_cache_test";
+  setenv("MOTE_OPENCL_CACHE", folder.c_str(), 1);
+  std::filesystem::remove_all(folder);
+  opencl::Error error = opencl::kOk;
+  std::string detail;
+  const auto files = [&] {
+    std::vector<std::filesystem::path> all;
+    for (const auto& f : std::filesystem::directory_iterator(folder)) all.push_back(f.path());
+    return all;
+  };
+  opencl::give_up(nullptr);
+  if (opencl::find_device(&error, &detail) == nullptr) GTEST_SKIP() << opencl::describe(error) << ": " << detail;
+  ASSERT_EQ(files().size(), 1u);
+  const auto written = std::filesystem::last_write_time(files()[0]);
+  opencl::give_up(nullptr);
+  ASSERT_NE(opencl::find_device(&error, &detail), nullptr) << opencl::describe(error);
+  EXPECT_EQ(std::filesystem::last_write_time(files()[0]), written) << "it was compiled again";
+  std::ofstream(files()[0], std::ios::app) << "damaged";
+  opencl::give_up(nullptr);
+  ASSERT_NE(opencl::find_device(&error, &detail), nullptr) << opencl::describe(error);
+  compare_all(false, 1e-5f);
+  unsetenv("MOTE_OPENCL_CACHE");
+  opencl::give_up(nullptr);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(OpenCl, EveryUnaryOperatorComputesWhatTheCpuComputes) {

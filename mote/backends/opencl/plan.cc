@@ -5,7 +5,6 @@
 
 #include "mote/backends/opencl/families.h"
 #include "mote/core/half.h"
-#include "mote/core/layout.h"
 #include "mote/ops/op_id.h"
 
 namespace mote::backends::opencl {
@@ -54,33 +53,24 @@ const char* check_operands(const OpView& op) {
   return nullptr;
 }
 
-Operand operand_of(const TensorDesc& d) {
-  Operand o;
-  o.present = true;
-  o.dtype = d.dtype;
-  o.rank = d.rank;
-  std::copy(d.dims, d.dims + kMaxRank, o.dims);
-  o.layout = d.layout;
-  return o;
-}
-
 class Planner {
  public:
-  Planner(const Program& program, uint32_t units, Plan& plan, std::string& why)
-      : program_(program), t_(program.table()), plan_(plan), recorder_(plan, units), why_(why) {}
+  Planner(const Program& program, uint32_t units, bool half, Plan& plan, std::string& why)
+      : program_(program), plan_(plan), recorder_(plan, units), why_(why) {
+    plan_.half = half;
+  }
 
   bool run() {
-    if (t_.methods.size != 1 || t_.states.size != 0) return fail("expected one method and no state");
-    plan_.buffer_bytes.push_back(0);  // constants
-    for (const Bank& b : t_.banks) {
-      if (b.size > kMostBytes) return fail("the piece needs more memory than kernels can address");
-      banks_.push_back(static_cast<int32_t>(plan_.buffer_bytes.size()));
-      plan_.buffer_bytes.push_back(b.size);
+    if (!read_piece(program_, &piece_, &why_)) return false;
+    plan_.buffer_bytes = piece_.buffer_bytes;
+    plan_.inputs = piece_.inputs;
+    plan_.outputs = piece_.outputs;
+    if (plan_.half) begin_half();
+    for (OpView& v : piece_.ops) {
+      place_constants(v);
+      if (const char* why = lower_op(v, &recorder_)) return fail("instruction " + std::to_string(v.instruction) + ": " + why);
     }
-    if (!ios()) return false;
-    const Method& m = t_.methods[0];
-    for (uint32_t i = 0; i < m.instruction_count; ++i)
-      if (!instruction(m.first_instruction + i)) return false;
+    if (plan_.half) end_half();
     plan_.buffer_bytes[0] = plan_.constants.size() * 4;
     return plan_.buffer_bytes[0] <= kMostBytes || fail("the piece's weights are more than kernels can address");
   }
@@ -91,70 +81,45 @@ class Planner {
     return false;
   }
 
-  bool ios() {
-    const Method& m = t_.methods[0];
-    for (uint32_t i = 0; i < m.input_count + m.output_count; ++i) {
-      const TensorDesc& d = t_.tensors[t_.ios[m.first_input + i].tensor];
-      if (d.storage < Storage::kInput || d.dtype != DType::f32) return fail("inputs and outputs must be f32 and bound by the caller");
-      io_[t_.ios[m.first_input + i].tensor] = static_cast<int32_t>(plan_.buffer_bytes.size());
-      (i < m.input_count ? plan_.inputs : plan_.outputs).push_back(static_cast<int32_t>(plan_.buffer_bytes.size()));
-      plan_.buffer_bytes.push_back(static_cast<uint64_t>(element_count(d)) * 4);
-    }
-    return true;
+  // Everything that is computed takes half the bytes; what comes in and goes out is f32 in buffers of its own, and converted there.
+  void begin_half() {
+    for (size_t i = 1; i < plan_.buffer_bytes.size(); ++i) plan_.buffer_bytes[i] = (plan_.buffer_bytes[i] / 2 + 3) / 4 * 4;
+    plan_.half_buffer = static_cast<int32_t>(plan_.buffer_bytes.size());
+    plan_.buffer_bytes.push_back(0);
+    for (int32_t& b : plan_.inputs) b = convert("store_real", b, true);
+  }
+  void end_half() {
+    for (int32_t& b : plan_.outputs) b = convert("load_real", b, false);
+    plan_.buffer_bytes[static_cast<size_t>(plan_.half_buffer)] = (plan_.halves.size() * 2 + 3) / 4 * 4;
+  }
+  int32_t convert(const char* kernel, int32_t stored, bool in) {
+    const auto count = static_cast<int32_t>(piece_.buffer_bytes[static_cast<size_t>(stored)] / 4);
+    const auto plain = static_cast<int32_t>(plan_.buffer_bytes.size());
+    plan_.buffer_bytes.push_back(piece_.buffer_bytes[static_cast<size_t>(stored)]);
+    recorder_.launch(OpView{}, kernel, {static_cast<size_t>(count)}, {64})
+        .tensor(in ? Place{plain, 0} : Place{stored, 0})
+        .tensor(in ? Place{stored, 0} : Place{plain, 0})
+        .value(count);
+    return plain;
   }
 
-  // Where an operand lies on the device. Constants are put there when a kernel asks for them.
-  bool locate(uint32_t tensor, Operand* o) {
-    const TensorDesc& d = t_.tensors[tensor];
-    *o = operand_of(d);
-    if (d.dynamic != 0 || (d.layout == Layout::kPlain && !is_dense(d))) return fail("a tensor is not dense, or its size is not fixed");
-    if (d.storage == Storage::kConstant) {
-      o->data = program_.segment(d.bank).data + d.offset;
-      if (d.dtype == DType::f32 && d.layout == Layout::kPlain) {
-        const auto known = constants_.find(tensor);
-        const Place p = known != constants_.end() ? known->second : recorder_.add_constant(o->data, static_cast<size_t>(o->count()));
-        constants_[tensor] = p;
-        o->place = p;
-      }
-    } else if (d.storage == Storage::kArena) {
-      o->place = {banks_[d.bank], static_cast<int32_t>(d.offset / 4)};
-      if (d.offset % 4 != 0) return fail("a tensor is not aligned");
-    } else {
-      o->place = {io_.at(tensor), 0};
+  // Constants that kernels read as they are. Weights are brought into another form by those who need them.
+  void place_constants(OpView& v) {
+    for (size_t i = 0; i < v.inputs.size(); ++i) {
+      Operand& o = v.inputs[i];
+      if (!o.present || o.data == nullptr || o.dtype != DType::f32 || o.layout != Layout::kPlain || (i == 1 && repacks_weights(v))) continue;
+      const auto known = constants_.find(o.data);
+      o.place = known != constants_.end() ? known->second : recorder_.add_tensor(o.data, static_cast<size_t>(o.count()));
+      constants_[o.data] = o.place;
     }
-    return true;
-  }
-
-  bool instruction(uint32_t pc) {
-    const Instruction& n = t_.instructions[pc];
-    const OpDef* def = n.op < kFirstControlOp ? program_.definition(n) : nullptr;
-    if (def == nullptr) return fail("the piece steers or calls what is no operator of Mote's");
-    alignas(8) uint8_t attrs[256] = {};
-    if (def->attrs_size > sizeof attrs) return fail("attributes of a size not known here");
-    std::memcpy(attrs, t_.attrs.data + n.attrs, std::min<size_t>(n.attrs_size, def->attrs_size));
-    OpView v;
-    v.op = n.op;
-    v.attrs = attrs;
-    v.instruction = pc;
-    for (uint32_t k = 0; k < uint32_t{n.input_count} + n.output_count; ++k) {
-      Operand o;
-      const int32_t t = t_.operands[n.operands + k];
-      // Weights are brought into another form: the plain ones need no place.
-      if (t >= 0 && !locate(static_cast<uint32_t>(t), &o)) return false;
-      (k < n.input_count ? v.inputs : v.outputs).push_back(o);
-    }
-    if (const char* why = lower_op(v, &recorder_)) return fail(std::string("instruction ") + std::to_string(pc) + ": " + why);
-    return true;
   }
 
   const Program& program_;
-  const ProgramTable& t_;
   Plan& plan_;
   Recorder recorder_;
   std::string& why_;
-  std::vector<int32_t> banks_;
-  std::map<uint32_t, int32_t> io_;
-  std::map<uint32_t, Place> constants_;
+  Piece piece_;
+  std::map<const void*, Place> constants_;
 };
 
 }  // namespace
@@ -173,6 +138,7 @@ Recorder::Args Recorder::launch(const OpView& op, const char* kernel, const std:
   Launch l;
   l.kernel = kernel;
   l.instruction = op.instruction;
+  for (size_t n : global) l.items *= static_cast<double>(std::max<size_t>(n, 1));
   for (size_t i = 0; i < global.size(); ++i) {
     const size_t group = i < local.size() ? local[i] : 1;
     l.global[i] = (std::max<size_t>(global[i], 1) + group - 1) / group * group;
@@ -183,11 +149,27 @@ Recorder::Args Recorder::launch(const OpView& op, const char* kernel, const std:
 }
 
 Place Recorder::add_constant(const void* data, size_t words) {
+  if (counting_) return {0, 0};
   plan_.constants.resize((plan_.constants.size() + 63) / 64 * 64);
   const auto at = static_cast<int32_t>(plan_.constants.size());
   plan_.constants.resize(plan_.constants.size() + words);
   if (words > 0) std::memcpy(plan_.constants.data() + at, data, words * 4);
   return {0, at};
+}
+
+Place Recorder::add_tensor(const void* data, size_t count) {
+  if (counting_ || !plan_.half) return add_constant(data, count);
+  plan_.halves.resize((plan_.halves.size() + 63) / 64 * 64);
+  const auto at = static_cast<int32_t>(plan_.halves.size());
+  for (size_t i = 0; i < count; ++i) {
+    float value;
+    std::memcpy(&value, static_cast<const uint8_t*>(data) + 4 * i, sizeof value);
+    const f16 half(value);
+    uint16_t bits;
+    std::memcpy(&bits, &half, sizeof bits);
+    plan_.halves.push_back(bits);
+  }
+  return {plan_.half_buffer, at};
 }
 
 Place Recorder::workspace(uint64_t words) {
@@ -201,26 +183,12 @@ Place Recorder::workspace(uint64_t words) {
 }
 
 Place Recorder::weights(const Operand& w, int32_t n, int32_t k, int32_t padded) {
+  if (counting_) return {0, 0};
   if (const auto found = weights_.find(w.data); found != weights_.end()) return found->second;
   std::vector<float> out(static_cast<size_t>(k) * static_cast<size_t>(padded), 0.0f);
-  const auto* from = static_cast<const uint8_t*>(w.data);
-  const uint32_t width = dtype_bytes(w.dtype);
-  for (int32_t i = 0; i < n; ++i) {
-    for (int32_t j = 0; j < k; ++j) {
-      const uint64_t flat = static_cast<uint64_t>(i) * static_cast<uint64_t>(k) + static_cast<uint64_t>(j);
-      const uint64_t at = w.layout == Layout::kPlain ? flat * width
-                                                     : panel_offset(w.layout, w.dtype, static_cast<uint32_t>(i), static_cast<uint32_t>(j),
-                                                                    static_cast<uint32_t>(k));
-      float& to = out[static_cast<size_t>(j) * static_cast<size_t>(padded) + static_cast<size_t>(i)];
-      if (w.dtype == DType::f16) {
-        f16 half(0.0f);
-        std::memcpy(static_cast<void*>(&half), from + at, sizeof half);
-        to = static_cast<float>(half);
-      } else {
-        std::memcpy(&to, from + at, sizeof to);
-      }
-    }
-  }
+  const std::vector<float> plain = plain_weights(w, n, k);
+  for (size_t i = 0; i < static_cast<size_t>(n); ++i)
+    for (size_t j = 0; j < static_cast<size_t>(k); ++j) out[j * static_cast<size_t>(padded) + i] = plain[i * static_cast<size_t>(k) + j];
   return weights_[w.data] = add_constant(out.data(), out.size());
 }
 
@@ -233,9 +201,9 @@ const char* lower_op(const OpView& op, Recorder* recorder) {
   return "it has no kernel there";
 }
 
-bool make_plan(const Program& program, uint32_t compute_units, Plan* out, std::string* why) {
+bool make_plan(const Program& program, uint32_t compute_units, bool half, Plan* out, std::string* why) {
   Plan plan;
-  if (!Planner(program, compute_units, plan, *why).run()) return false;
+  if (!Planner(program, compute_units, half, plan, *why).run()) return false;
   *out = std::move(plan);
   return true;
 }

@@ -7,15 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "mote/runtime/program.h"
+#include "mote/backends/common/piece.h"
 
 namespace mote::backends::opencl {
-
-// Part of a device buffer; offset in elements of four bytes.
-struct Place {
-  int32_t buffer = -1;
-  int32_t offset = 0;
-};
 
 struct Arg {
   int32_t buffer = -1;         // below 0: the bytes
@@ -28,11 +22,15 @@ struct Launch {
   size_t local[3] = {0, 0, 0};  // 0: the driver's choice
   std::vector<Arg> args;
   uint32_t instruction = 0;  // of the piece
+  double items = 1, each = 1;  // work-items that have something to do, and units of work of each (work.h)
 };
 
 struct Plan {
   std::vector<uint64_t> buffer_bytes;  // buffer 0: constants
-  std::vector<uint32_t> constants;     // four bytes each, in buffer 0
+  std::vector<uint32_t> constants;     // four bytes each, in buffer 0: weights and tables, and where nothing is half all others
+  bool half = false;                   // computed tensors and constants among them are stored as f16
+  int32_t half_buffer = -1;            // of these constants
+  std::vector<uint16_t> halves;
   std::vector<Launch> launches;
   std::vector<int32_t> inputs, outputs;  // buffers
   uint64_t device_bytes() const {
@@ -42,41 +40,11 @@ struct Plan {
   }
 };
 
-// An operand with its place, in a piece, or only its type, when a compiler asks.
-struct Operand {
-  bool present = false;
-  DType dtype = DType::kNone;
-  int rank = 0;
-  int32_t dims[kMaxRank] = {};
-  Layout layout = Layout::kPlain;
-  const void* data = nullptr;  // of constants
-  Place place;
-
-  int64_t count() const {
-    int64_t n = 1;
-    for (int i = 0; i < rank; ++i) n *= dims[i];
-    return n;
-  }
-  int32_t dim(int i) const { return dims[i < 0 ? rank + i : i]; }
-};
-
-struct OpView {
-  uint16_t op = 0;
-  const void* attrs = nullptr;  // complete
-  std::vector<Operand> inputs, outputs;
-  uint32_t instruction = 0;
-
-  template <class A>
-  const A& attributes() const {
-    return *static_cast<const A*>(attrs);
-  }
-  bool has(size_t i) const { return i < inputs.size() && inputs[i].present; }
-};
-
 // Collects a plan.
 class Recorder {
  public:
-  Recorder(Plan& plan, uint32_t compute_units) : plan_(plan), units_(compute_units) {}
+  // Counting, launches are made and constants are not.
+  Recorder(Plan& plan, uint32_t compute_units, bool counting = false) : plan_(plan), units_(compute_units), counting_(counting) {}
 
   // A launch over at least global[] work-items; with a group size the numbers are rounded up to it.
   class Args {
@@ -91,12 +59,19 @@ class Recorder {
       return *this;
     }
 
+    Args& each(double units) {
+      launch_.each = units;
+      return *this;
+    }
+
    private:
     Launch& launch_;
   };
   Args launch(const OpView& op, const char* kernel, const std::vector<size_t>& global, const std::vector<size_t>& local = {});
 
   Place add_constant(const void* data, size_t words);
+  // Of f32 values, as computed tensors are stored.
+  Place add_tensor(const void* data, size_t count);
   // Memory for one launch and the next.
   Place workspace(uint64_t words);
   // (K, N padded to a multiple of `pad`), of weights (N, K) plain or in panels; made once for each constant.
@@ -106,6 +81,7 @@ class Recorder {
  private:
   Plan& plan_;
   const uint32_t units_;
+  const bool counting_;
   std::map<const void*, Place> weights_;
   int32_t workspace_ = -1;
 };
@@ -114,6 +90,6 @@ class Recorder {
 const char* lower_op(const OpView& op, Recorder* recorder);
 
 // False with *why for a program that cannot run here.
-bool make_plan(const Program& program, uint32_t compute_units, Plan* out, std::string* why);
+bool make_plan(const Program& program, uint32_t compute_units, bool half, Plan* out, std::string* why);
 
 }  // namespace mote::backends::opencl

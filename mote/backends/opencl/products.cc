@@ -43,7 +43,7 @@ void add_product(const OpView& op, Recorder& r, ProductArgs p, const FinishArgs&
   parts = parts_of(p.k, p.k_part);
   const int64_t count = static_cast<int64_t>(p.rows) * p.cols;
   if (parts > 1 && count * parts > (int64_t{1} << 28)) parts = 1, p.k_part = parts_of(p.k, kDepth) * kDepth;
-  const Place y = parts > 1 ? r.workspace(static_cast<uint64_t>(count * parts)) : op.outputs[0].place;
+  const Place partial = parts > 1 ? r.workspace(static_cast<uint64_t>(count * parts)) : Place{};
   const Place w = r.weights(op.inputs[1], p.cols, p.k, p.padded_cols);
   const size_t lx = t.rows == 64 ? 16 : t.rows == 32 ? 16 : 32, ly = 256 / lx;
   r.launch(
@@ -54,13 +54,15 @@ void add_product(const OpView& op, Recorder& r, ProductArgs p, const FinishArgs&
       .tensor(w)
       .tensor(place_of(op, 2))
       .tensor(place_of(op, 3))
-      .tensor(y)
+      .tensor(op.outputs[0].place)
+      .tensor(partial)
       .value(p)
       .value(f)
-      .value(alpha);
+      .value(alpha)
+      .each(static_cast<double>(t.rows) * t.cols * p.k_part / 256);
   if (parts == 1) return;
   r.launch(op, "product_finish", {static_cast<size_t>(count)}, {64})
-      .tensor(y)
+      .tensor(partial)
       .value(static_cast<int32_t>(parts))
       .tensor(place_of(op, 2))
       .tensor(place_of(op, 3))
@@ -68,24 +70,8 @@ void add_product(const OpView& op, Recorder& r, ProductArgs p, const FinishArgs&
       .value(static_cast<int32_t>(count))
       .value(p.cols)
       .value(f)
-      .value(alpha);
-}
-
-// Sizes and steps of a window over rows and columns; one spatial dimension is a single row.
-template <class A>
-WindowArgs window_of(const OpView& op, const A& a, const int32_t* kernel) {
-  const Operand &x = op.inputs[0], &y = op.outputs[0];
-  const int lead = 4 - x.rank;  // 0 or 1
-  WindowArgs w{};
-  const auto at = [&](const int32_t* list, int i, int32_t otherwise) { return i < lead ? otherwise : list[i - lead]; };
-  w.batch = x.dims[0];
-  w.in_h = at(x.dims + 1, 0, 1), w.in_w = at(x.dims + 1, 1, 1), w.in_c = x.dim(-1);
-  w.out_h = at(y.dims + 1, 0, 1), w.out_w = at(y.dims + 1, 1, 1), w.out_c = y.dim(-1);
-  w.kernel_h = at(kernel, 0, 1), w.kernel_w = at(kernel, 1, 1);
-  w.stride_h = at(a.strides, 0, 1), w.stride_w = at(a.strides, 1, 1);
-  w.dilation_h = at(a.dilations, 0, 1), w.dilation_w = at(a.dilations, 1, 1);
-  w.pad_h = at(a.pads_begin, 0, 0), w.pad_w = at(a.pads_begin, 1, 0);
-  return w;
+      .value(alpha)
+      .each(static_cast<double>(parts));
 }
 
 const char* check_constant_weights(const OpView& op) {
@@ -102,7 +88,7 @@ const char* lower_window(const OpView& op, Recorder* r, bool transposed) {
   if (x.rank != 3 && x.rank != 4) return "three spatial dimensions";
   if (const char* why = check_constant_weights(op)) return why;
   if (r == nullptr) return nullptr;
-  WindowArgs p = window_of(op, a, w.dims + 1);
+  WindowArgs p{window_of(op, a, w.dims + 1), 0, 0};
   p.groups = a.groups;
   p.padded_cols = padded(p.out_c);
   const FinishArgs f = finish_of(op, a);
@@ -124,6 +110,7 @@ const char* lower_window(const OpView& op, Recorder* r, bool transposed) {
       r->launch(op, depthwise ? "depthwise" : "window_product", {static_cast<size_t>(p.out_c), static_cast<size_t>(positions)}, {32, 4});
   args.tensor(x.place).tensor(weights).tensor(place_of(op, 2)).tensor(place_of(op, 3)).tensor(op.outputs[0].place).value(p).value(f);
   if (!depthwise) args.value(int32_t{transposed ? 1 : 0});
+  args.each(static_cast<double>(taps) * depth);
   return nullptr;
 }
 
@@ -147,6 +134,13 @@ std::vector<int32_t> batch_offsets(const Operand& o, const Operand& y) {
 
 }  // namespace
 
+bool repacks_weights(const OpView& op) {
+  if (op.op == static_cast<uint16_t>(OpId::conv) || op.op == static_cast<uint16_t>(OpId::conv_transpose)) return true;
+  if (op.op != static_cast<uint16_t>(OpId::matmul) || op.inputs[1].data == nullptr || op.inputs[1].rank != 2) return false;
+  const auto& a = op.attributes<ops::matmul::Attrs>();
+  return a.transpose_b == 1 && a.transpose_a == 0;
+}
+
 const char* lower_conv(const OpView& op, Recorder* r) {
   const bool transposed = op.op == static_cast<uint16_t>(OpId::conv_transpose);
   return transposed ? lower_window<ops::conv_transpose::Attrs>(op, r, true) : lower_window<ops::conv::Attrs>(op, r, false);
@@ -157,7 +151,7 @@ const char* lower_matmul(const OpView& op, Recorder* r) {
   const Operand &x = op.inputs[0], &w = op.inputs[1], &y = op.outputs[0];
   const int32_t m = y.dim(-2), n = y.dim(-1), k = x.dim(a.transpose_a != 0 ? -2 : -1);
   if (op.has(2) && (op.inputs[2].count() != n || op.inputs[2].dim(-1) != n)) return "a bias that is not one value per column";
-  const bool constant = w.data != nullptr && w.rank == 2 && a.transpose_b == 1 && a.transpose_a == 0;
+  const bool constant = repacks_weights(op);
   if (op.has(4) || (w.dtype != DType::f32 && !(constant && w.dtype == DType::f16))) return "weights in another type than f32 and f16";
   if (!constant && w.layout != Layout::kPlain) return "weights in a packed form it does not read";
   if (x.data != nullptr && x.dtype != DType::f32) return "only f32 is computed there";
@@ -187,7 +181,8 @@ const char* lower_matmul(const OpView& op, Recorder* r) {
       .tensor(y.place)
       .value(s)
       .value(f)
-      .value(a.alpha);
+      .value(a.alpha)
+      .each(k);
   return nullptr;
 }
 

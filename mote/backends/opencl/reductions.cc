@@ -4,7 +4,7 @@
 
 #include "mote/backends/opencl/device_types.h"
 #include "mote/backends/opencl/families.h"
-#include "mote/backends/opencl/op_context.h"
+#include "mote/backends/common/op_context.h"
 #include "mote/ops/adaptive_avg_pool/adaptive_avg_pool.h"
 #include "mote/ops/avg_pool/avg_pool.h"
 #include "mote/ops/common/reduce.h"
@@ -37,22 +37,6 @@ int32_t kind_of(OpId id) {
   }
 }
 
-template <class A>
-WindowArgs pool_window(const OpView& op, const A& a) {
-  const Operand &x = op.inputs[0], &y = op.outputs[0];
-  const int lead = 4 - x.rank;
-  const auto at = [&](const int32_t* list, int i, int32_t otherwise) { return i < lead ? otherwise : list[i - lead]; };
-  WindowArgs w{};
-  w.batch = x.dims[0], w.in_c = w.out_c = x.dim(-1);
-  w.in_h = at(x.dims + 1, 0, 1), w.in_w = at(x.dims + 1, 1, 1);
-  w.out_h = at(y.dims + 1, 0, 1), w.out_w = at(y.dims + 1, 1, 1);
-  w.kernel_h = at(a.kernel, 0, 1), w.kernel_w = at(a.kernel, 1, 1);
-  w.stride_h = at(a.strides, 0, 1), w.stride_w = at(a.strides, 1, 1);
-  w.dilation_h = at(a.dilations, 0, 1), w.dilation_w = at(a.dilations, 1, 1);
-  w.pad_h = at(a.pads_begin, 0, 0), w.pad_w = at(a.pads_begin, 1, 0);
-  return w;
-}
-
 }  // namespace
 
 const char* lower_reduce(const OpView& op, Recorder* r) {
@@ -80,6 +64,7 @@ const char* lower_reduce(const OpView& op, Recorder* r) {
   auto args = r->launch(op, columns ? "reduce_columns" : "reduce", {static_cast<size_t>(count) * (columns ? 1 : kGroup)}, {kGroup});
   args.tensor(x.place).tensor(y.place).value(length).value(inner).value(kind);
   if (columns) args.value(count);
+  args.each(columns ? length : std::max(1.0, static_cast<double>(length) / kGroup));
   return nullptr;
 }
 
@@ -96,7 +81,8 @@ const char* lower_softmax(const OpView& op, Recorder* r) {
       .tensor(op.outputs[0].place)
       .value(length)
       .value(inner)
-      .value(int32_t{op.op == static_cast<uint16_t>(OpId::log_softmax) ? 1 : 0});
+      .value(int32_t{op.op == static_cast<uint16_t>(OpId::log_softmax) ? 1 : 0})
+      .each(std::max(1.0, 4.0 * length / kGroup));  // exponentials are a few elements each
   return nullptr;
 }
 
@@ -124,7 +110,8 @@ const char* lower_layer_norm(const OpView& op, Recorder* r) {
       .value(length)
       .value(a.epsilon)
       .value(int32_t{op.has(1) ? 1 : 0})
-      .value(int32_t{op.has(2) ? 1 : 0});
+      .value(int32_t{op.has(2) ? 1 : 0})
+      .each(std::max(1.0, 3.0 * length / kGroup));
   return nullptr;
 }
 
@@ -143,10 +130,11 @@ const char* lower_pool(const OpView& op, Recorder* r) {
     w.batch = x.dims[0], w.in_c = w.out_c = x.dim(-1);
     w.in_h = lead == 1 ? 1 : x.dims[1], w.in_w = x.dim(-2), w.out_h = lead == 1 ? 1 : y.dims[1], w.out_w = y.dim(-2);
   } else if (id == OpId::max_pool) {
-    w = pool_window(op, op.attributes<ops::max_pool::Attrs>());
+    const auto& a = op.attributes<ops::max_pool::Attrs>();
+    w = {window_of(op, a, a.kernel), 0, 0};
   } else {
     const auto& a = op.attributes<ops::avg_pool::Attrs>();
-    w = pool_window(op, a);
+    w = {window_of(op, a, a.kernel), 0, 0};
     kind = a.divisor_override != 0 ? 2 : a.count_include_pad != 0 ? 3 : 1;
     divisor = static_cast<float>(a.divisor_override);
     const int lead = 4 - x.rank;
@@ -157,6 +145,8 @@ const char* lower_pool(const OpView& op, Recorder* r) {
   auto args = r->launch(op, id == OpId::adaptive_avg_pool ? "adaptive_pool" : "pool", items, {32, 4});
   args.tensor(x.place).tensor(y.place).value(w);
   if (id != OpId::adaptive_avg_pool) args.value(kind).value(divisor).value(end_h).value(end_w);
+  args.each(id != OpId::adaptive_avg_pool ? static_cast<double>(w.kernel_h) * w.kernel_w
+                                          : std::max(1.0, static_cast<double>(x.count()) / static_cast<double>(y.count())));
   return nullptr;
 }
 
@@ -200,7 +190,8 @@ const char* lower_resize(const OpView& op, Recorder* r) {
       .value(outs[0])
       .value(outs[1])
       .value(counts[0])
-      .value(counts[1]);
+      .value(counts[1])
+      .each(static_cast<double>(counts[0]) * counts[1]);
   return nullptr;
 }
 

@@ -1,38 +1,11 @@
 #include "mote/backends/opencl/session.h"
 
 #include <algorithm>
-#include <cstring>
+#include <new>
+
+#include "mote/backends/common/rows.h"
 
 namespace mote::backends::opencl {
-namespace {
-
-bool is_dense(const mote_backend_tensor& t) {
-  int64_t step = 4;
-  for (int i = t.rank - 1; i >= 0; --i) {
-    if (t.dims[i] != 1 && t.strides[i] != step) return false;
-    step *= t.dims[i];
-  }
-  return true;
-}
-
-// Between a tensor with gaps between its rows and dense bytes.
-void copy_rows(const mote_backend_tensor& t, uint8_t* dense, bool to_dense) {
-  const int last = t.rank - 1;
-  const size_t row = static_cast<size_t>(t.dims[last]) * 4;
-  std::vector<int32_t> at(static_cast<size_t>(t.rank), 0);
-  for (;;) {
-    auto* strided = static_cast<uint8_t*>(t.data);
-    for (int i = 0; i < last; ++i) strided += static_cast<int64_t>(at[static_cast<size_t>(i)]) * t.strides[i];
-    std::memcpy(to_dense ? dense : strided, to_dense ? strided : dense, row);
-    dense += row;
-    int i = last - 1;
-    while (i >= 0 && ++at[static_cast<size_t>(i)] == t.dims[i]) at[static_cast<size_t>(i--)] = 0;
-    if (i < 0) return;
-  }
-}
-
-}  // namespace
-
 Session::~Session() {
   for (const Ready& r : ready_) cl_.clReleaseKernel(r.kernel);
   for (cl_mem m : buffers_)
@@ -49,9 +22,19 @@ Error Session::create(const Plan& plan) {
   outputs_ = plan.outputs;
   staging_.resize(inputs_.size() + outputs_.size());
   for (uint64_t bytes : bytes_) {
-    buffers_.push_back(
-        cl_.clCreateBuffer(d_.context, CL_MEM_READ_WRITE, static_cast<size_t>(std::max<uint64_t>(bytes, 4)), nullptr, &code));
+    cl_mem m = cl_.clCreateBuffer(d_.context, CL_MEM_READ_WRITE, static_cast<size_t>(std::max<uint64_t>(bytes, 4)), nullptr, &code);
     if (code != CL_SUCCESS) return error_of(code);
+    buffers_.push_back(m);
+  }
+  program_ = d_.program;
+  if (plan.half) {
+    Error error = kOk;
+    program_ = half_kernels(d_, &error);
+    if (program_ == nullptr) return error;
+    if (!plan.halves.empty())
+      if (const Error e = error_of(cl_.clEnqueueWriteBuffer(queue_, buffers_[static_cast<size_t>(plan.half_buffer)], CL_TRUE, 0,
+                                                            plan.halves.size() * 2, plan.halves.data(), 0, nullptr, nullptr)))
+        return e;
   }
   if (!plan.constants.empty())
     if (const Error e = error_of(cl_.clEnqueueWriteBuffer(queue_, buffers_[0], CL_TRUE, 0, plan.constants.size() * 4, plan.constants.data(),
@@ -64,7 +47,7 @@ Error Session::create(const Plan& plan) {
 
 Error Session::add(const Launch& l) {
   cl_int code = CL_SUCCESS;
-  Ready r{cl_.clCreateKernel(d_.program, l.kernel, &code), 3, {}, {}, l.local[0] != 0};
+  Ready r{cl_.clCreateKernel(program_, l.kernel, &code), 3, {}, {}, l.local[0] != 0};
   if (code != CL_SUCCESS) return error_of(code);
   std::copy(l.global, l.global + 3, r.global);
   std::copy(l.local, l.local + 3, r.local);
@@ -84,9 +67,9 @@ Error Session::start(const mote_backend_tensor* inputs, uint32_t input_count) {
   for (uint32_t i = 0; i < input_count; ++i) {
     const auto buffer = static_cast<size_t>(inputs_[i]);
     const void* data = inputs[i].data;
-    if (!is_dense(inputs[i])) {
+    if (!is_dense(inputs[i], 4)) {
       staging_[i].resize(static_cast<size_t>(bytes_[buffer]));
-      copy_rows(inputs[i], staging_[i].data(), true);
+      copy_rows(inputs[i], 4, staging_[i].data(), true);
       data = staging_[i].data();
     }
     if (const Error e = error_of(cl_.clEnqueueWriteBuffer(queue_, buffers_[buffer], CL_FALSE, 0, static_cast<size_t>(bytes_[buffer]), data,
@@ -101,26 +84,50 @@ Error Session::start(const mote_backend_tensor* inputs, uint32_t input_count) {
 }
 
 Error Session::fetch(const mote_backend_tensor* outputs, uint32_t output_count) {
+  gapped_.clear();
   for (uint32_t i = 0; i < output_count; ++i) {
     const auto buffer = static_cast<size_t>(outputs_[i]);
-    std::vector<uint8_t>& dense = staging_[inputs_.size() + i];
-    const bool gaps = !is_dense(outputs[i]);
-    if (gaps) dense.resize(static_cast<size_t>(bytes_[buffer]));
-    if (const Error e = error_of(cl_.clEnqueueReadBuffer(queue_, buffers_[buffer], CL_FALSE, 0, static_cast<size_t>(bytes_[buffer]),
-                                                         gaps ? dense.data() : outputs[i].data, 0, nullptr, nullptr)))
+    void* to = outputs[i].data;
+    if (!is_dense(outputs[i], 4)) {
+      Gapped g{outputs[i], {}, {}, inputs_.size() + i};
+      std::copy(outputs[i].dims, outputs[i].dims + outputs[i].rank, g.dims);
+      std::copy(outputs[i].strides, outputs[i].strides + outputs[i].rank, g.strides);
+      gapped_.push_back(g);
+      staging_[g.staging].resize(static_cast<size_t>(bytes_[buffer]));
+      to = staging_[g.staging].data();
+    }
+    if (const Error e = error_of(cl_.clEnqueueReadBuffer(queue_, buffers_[buffer], CL_FALSE, 0, static_cast<size_t>(bytes_[buffer]), to, 0,
+                                                         nullptr, nullptr)))
       return e;
   }
-  if (const Error e = error_of(cl_.clFinish(queue_))) return e;
-  for (uint32_t i = 0; i < output_count; ++i)
-    if (!is_dense(outputs[i])) copy_rows(outputs[i], staging_[inputs_.size() + i].data(), false);
-  return kOk;
+  return error_of(cl_.clFlush(queue_));
 }
 
-Error Session::run(const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs, uint32_t output_count) {
-  Error e = start(inputs, input_count);
-  if (e == kOk) e = fetch(outputs, output_count);
-  if (e != kOk) cl_.clFinish(queue_);  // nothing may still write to the caller's memory
-  return e;
+Error Session::failed(Error error) {
+  cl_.clFinish(queue_);  // nothing may still write to the caller's memory
+  give_up(&d_);
+  return error;
+}
+
+Error Session::submit(const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs, uint32_t output_count) {
+  Error e = kOk;
+  try {
+    e = start(inputs, input_count);
+    if (e == kOk) e = fetch(outputs, output_count);
+  } catch (const std::bad_alloc&) {
+    e = kOutOfMemory;
+  }
+  return e == kOk ? kOk : failed(e);
+}
+
+Error Session::wait() {
+  if (const Error e = error_of(cl_.clFinish(queue_))) return failed(e);
+  for (Gapped& g : gapped_) {
+    g.tensor.dims = g.dims;
+    g.tensor.strides = g.strides;
+    copy_rows(g.tensor, 4, staging_[g.staging].data(), false);
+  }
+  return kOk;
 }
 
 }  // namespace mote::backends::opencl

@@ -12,6 +12,7 @@
 #include "mote/compiler/emit/lower.h"
 #include "mote/compiler/emit/program_text.h"
 #include "mote/compiler/ir/verify.h"
+#include "mote/compiler/schedule/place.h"
 #include "mote/compiler/schedule/plan_text.h"
 
 namespace mote::driver {
@@ -107,15 +108,15 @@ class Pipeline {
     const bool done =
         source_.import ? source_.import(options_.import, graph, &problems_) : frontend->import(source_, options_.import, graph, &problems_);
     if (!done) return problems_.empty() ? fail(file_part(source_.path), "the model cannot be read") : false;
-    return own_pass(options_.after_import, graph);
+    return own_pass(options_.attach, "--audio-frontend", graph) && own_pass(options_.after_import, "own pass", graph);
   }
 
-  bool own_pass(const std::function<bool(ir::Graph&, std::string*)>& pass, ir::Graph& graph) {
+  bool own_pass(const std::function<bool(ir::Graph&, std::string*)>& pass, const char* name, ir::Graph& graph) {
     std::string error;
     if (!pass) return true;
-    if (!pass(graph, &error)) return fail("own pass", error);
+    if (!pass(graph, &error)) return fail(name, error);
     graph.drop_unused_values();
-    return ir::verify(graph, &error) || fail("own pass", "it leaves a broken graph: " + error);
+    return ir::verify(graph, &error) || fail(name, "it leaves a broken graph: " + error);
   }
 
   // What the front end says (operator set, its producer) comes behind what holds for every program.
@@ -143,7 +144,7 @@ class Pipeline {
     std::string error;
     if (!passes::run_passes(graph, p, &error))
       return fail("passes", error, "this is a defect of Mote: please report it with the model; --no-optimize may go around it");
-    if (!own_pass(options_.after_passes, graph)) return false;
+    if (!own_pass(options_.after_passes, "own pass", graph)) return false;
     if (options_.expose_values) expose(graph);
     return true;
   }
@@ -154,6 +155,8 @@ class Pipeline {
     std::string error;
     schedule::PlanOptions how = options_.plan;
     how.target = &options_.target;
+    // Placement chose the order: parts stand together, and the CPU works while a backend does.
+    if (!out_.placement.blobs.empty()) how.reorder = false;
     if (!schedule::make_plan(graph, how, &p, &error)) return fail("plan", error);
     if (prints("plan")) log("-- after plan\n" + schedule::print(p, false));
     out_.peak_bytes = p.peak();
@@ -163,10 +166,22 @@ class Pipeline {
     lower.external_constants = options_.external_weights;
     lower.source_names = !options_.strip_names;
     lower.op_names = !options_.strip_names;
+    if (options_.plan.in_order && !take_apart(p, lower)) return false;
     if (!emit::lower(p, lower, records, &error)) return fail("lower", error);
     if (prints("program")) log("-- after program\n" + emit::print(*records, false));
     const OpRegistry& ops = options_.plan.ops != nullptr ? *options_.plan.ops : emit::builtin_registry();
     out_.slow_paths = describe(slow_paths(*records, ops, kernels::best_isa(~0u)));
+    return true;
+  }
+
+  // Keeps the plan's program for the emitter; then gives its tensors places that the runtime's verifier permits.
+  bool take_apart(schedule::Plan& p, const emit::LowerOptions& lower) {
+    std::string error;
+    if (!emit::lower(p, lower, &out_.emitted, &error)) return fail("lower", error);
+    for (schedule::Step& s : p.steps) s.in_order = false;
+    for (schedule::Bank& b : p.banks) b.limit = b.size = 0;
+    if (!schedule::place_buffers(p, options_.plan.alignment, emit::Effort::kThorough, &error)) return fail("plan", error);
+    out_.apart_bytes = p.peak();
     return true;
   }
 
@@ -184,8 +199,10 @@ class Pipeline {
     graph.drop_unused_values();
     if (!plan(graph, records)) return false;
     // Another device adds in another order.
+    float tolerance = kDeviceTolerance;
+    for (const mote_backend_compiler* b : options_.backends) tolerance = std::max(tolerance, static_cast<float>(b->tolerance));
     for (Example& e : examples_)
-      for (float& t : e.tolerances) t = t > 0 ? std::max(t, kDeviceTolerance) : t;
+      for (float& t : e.tolerances) t = t > 0 ? std::max(t, tolerance) : t;
     add_examples(examples_, records);
     placement::record(out_.placement, options_.policy, records);
     return true;
@@ -270,6 +287,7 @@ CompileOptions reference_options(const CompileOptions& options) {
   CompileOptions o;
   o.import = options.import;
   o.after_import = options.after_import;
+  o.attach = options.attach;
   o.passes.fuse = o.passes.optimize = o.passes.pack = false;
   o.plan.reorder = o.plan.in_place = o.plan.views = false;
   o.plan.ops = options.plan.ops;

@@ -33,6 +33,8 @@ struct CompileOptions {
   // The user's own passes: before Mote's (in the unoptimised reference too) and behind them. The graph is verified afterwards. False with
   // *error stops compiling.
   std::function<bool(ir::Graph&graph, std::string*error)> after_import, after_passes;
+  // What stands between the model's inputs and the program's, such as a front end for sound; in the unoptimised reference too.
+  std::function<bool(ir::Graph&graph, std::string*error)> attach;
   std::vector<const mote_backend_compiler*> backends;                   // that parts of the model may be placed on, besides the CPU
   placement::Policy policy;                                             // what placement must keep to
   std::string producer = "mote";                                        // who compiles, with version: for the evidence
@@ -47,6 +49,9 @@ struct CompileResult {
   std::string log;                                 // --print-after, --time-passes
   std::string frontend;                            // "onnx"
   uint64_t peak_bytes = 0, lower_bound_bytes = 0;  // of the plan
+  // With CompileOptions::plan.in_order: the program as planned, for emit_cpp. `file` has the same steps without outputs on their inputs.
+  emit::ProgramRecords emitted;
+  uint64_t apart_bytes = 0;  // what that takes
   std::vector<std::pair<std::string, double>> stage_seconds;
   placement::Placed placement;          // with CompileOptions::backends or a policy
   std::vector<std::string> slow_paths;  // operators that no fast kernel serves on the most able machine of this kind, a line each

@@ -46,12 +46,21 @@ std::vector<Life> LifeScan::lives() const {
   return lives;
 }
 
+uint64_t shared_bytes(const Block& block, const Block& over) {
+  const uint64_t up = block.distance > 0 ? static_cast<uint64_t>(block.distance) : 0, most = std::max(block.bytes, up + over.bytes);
+  return block.bytes + over.bytes > most ? block.bytes + over.bytes - most : 0;
+}
+
 uint64_t live_bound(const std::vector<Block>& blocks) {
   std::map<uint64_t, int64_t> changes;
   for (const Block& b : blocks) {
     if (!b.life.used()) continue;
     changes[b.life.first] += static_cast<int64_t>(b.bytes);
     changes[uint64_t{b.life.last} + 1] -= static_cast<int64_t>(b.bytes);
+    if (b.over < 0) continue;
+    const auto shared = static_cast<int64_t>(shared_bytes(b, blocks[static_cast<size_t>(b.over)]));
+    changes[b.life.first] -= shared;
+    changes[uint64_t{b.life.first} + 1] += shared;
   }
   int64_t live = 0, most = 0;
   for (const auto& [step, change] : changes) most = std::max(most, live += change);
@@ -62,23 +71,38 @@ namespace {
 
 uint64_t align_up(uint64_t v, uint64_t a) { return (v + a - 1) / a * a; }
 
+// Where a block may not begin: between these, because of one that has its place already.
+struct Taken {
+  int64_t above, below;
+};
+
+Taken taken(const std::vector<Block>& blocks, uint32_t i, uint32_t placed) {
+  const Block &b = blocks[i], &p = blocks[placed];
+  const auto at = static_cast<int64_t>(p.offset), end = at + static_cast<int64_t>(p.bytes), begin = at - static_cast<int64_t>(b.bytes);
+  if (b.over == static_cast<int32_t>(placed)) return {std::max(begin, at - b.distance), end};
+  if (p.over == static_cast<int32_t>(i)) return {begin, std::min(end, at + p.distance)};
+  return {begin, end};
+}
+
 // Takes blocks in this order, each to the lowest place that is free all its life.
 uint64_t place_in_order(std::vector<Block>& blocks, const std::vector<uint32_t>& order) {
-  std::vector<const Block*> placed;  // by offset
+  std::vector<uint32_t> placed;
+  std::vector<Taken> around;
   uint64_t end = 0;
   for (const uint32_t i : order) {
     Block& b = blocks[i];
+    around.clear();
+    for (const uint32_t p : placed)
+      if (blocks[p].life.meets(b.life)) around.push_back(taken(blocks, i, p));
+    std::sort(around.begin(), around.end(), [](const Taken& x, const Taken& y) { return x.above < y.above; });
     uint64_t at = 0;
-    for (const Block* p : placed) {
-      if (!p->life.meets(b.life)) continue;
-      if (at + b.bytes <= p->offset) break;
-      at = std::max(at, align_up(p->offset + p->bytes, b.alignment));
+    for (const Taken& t : around) {
+      if (static_cast<int64_t>(at) <= t.above) break;
+      if (static_cast<int64_t>(at) < t.below) at = align_up(static_cast<uint64_t>(t.below), b.alignment);
     }
     b.offset = at;
     end = std::max(end, at + b.bytes);
-    const auto where =
-        std::upper_bound(placed.begin(), placed.end(), &b, [](const Block* x, const Block* y) { return x->offset < y->offset; });
-    placed.insert(where, &b);
+    placed.push_back(i);
   }
   return end;
 }

@@ -52,7 +52,14 @@ struct Block {
   uint32_t alignment = 16;
   Life life;
   uint64_t offset = 0;  // result
+  // The block that ends in the step where this one begins and may share bytes with it, when it starts at least `distance` bytes further
+  // up; -1: none. No two blocks name the same one.
+  int32_t over = -1;
+  int64_t distance = 0;
 };
+
+// Bytes of both that one place serves, at the most.
+uint64_t shared_bytes(const Block& block, const Block& over);
 
 // How long to look for a better plan.
 enum class Effort { kQuick, kThorough };
@@ -60,7 +67,7 @@ enum class Effort { kQuick, kThorough };
 // Gives blocks that live at the same time places that do not overlap. Returns the end of the highest. Deterministic.
 uint64_t place_blocks(std::vector<Block>& blocks, Effort effort = Effort::kThorough);
 
-// The largest sum of live bytes at any step: no plan is smaller.
+// The largest sum of live bytes at any step, what may be shared counted once: no plan is smaller.
 uint64_t live_bound(const std::vector<Block>& blocks);
 
 }  // namespace mote::emit

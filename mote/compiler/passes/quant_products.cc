@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "mote/compiler/ir/infer.h"
 #include "mote/compiler/passes/linear.h"
@@ -26,7 +27,9 @@ struct Product {
   Quant xq;
   QuantWeights w;
   double alpha = 1;
-  std::vector<double> bias;  // one for each channel; empty: none
+  std::vector<double> bias;   // one for each channel; empty: none
+  Value* residual = nullptr;  // quantized, of the output's type and shape: added in f32 before the output is quantized
+  Quant rq;
 };
 
 // Elements one after the other, or the only one when all are equal.
@@ -40,7 +43,7 @@ bool read_product(Node& n, Product* p) {
   const Node* dx = dequantized(n.inputs[0]);
   const std::optional<QuantWeights> w = dequantized_weights(n.inputs[1]);
   if (dx == nullptr || !w || !reads_no_state(n)) return false;
-  *p = {&n, dx->inputs[0], *quant_of(*dx), *w, 1, {}};
+  *p = {&n, dx->inputs[0], *quant_of(*dx), *w, 1, {}, nullptr, {}};
   const int rank = n.inputs[1]->type.rank();
   int channel_axis = 0;
   if (n.is(OpId::matmul)) {
@@ -93,6 +96,25 @@ bool make_stage(Graph& graph, const Product& p, const Stage* stage, A* a, std::v
   return true;
 }
 
+// A residual in the unit of the sums, factors having as many bits as fit: sums are exact, and scaled once.
+bool add_residual(Graph& graph, const Product& p, ops::q_conv::Attrs* a, std::vector<Value*>* inputs) {
+  constexpr double kMost = 1 << 22;  // times 9 bits: half of what fits
+  std::vector<double> factors;
+  for (const double s : p.w.scales) factors.push_back(static_cast<double>(p.rq.scale) / (static_cast<double>(p.xq.scale) * s * p.alpha));
+  const double most = *std::max_element(factors.begin(), factors.end());
+  if (!(most > 0) || !(most <= kMost)) return false;
+  const int shift = std::min(30, static_cast<int>(std::floor(std::log2(kMost / most))));
+  std::vector<int32_t> fixed;
+  for (const double f : factors) fixed.push_back(static_cast<int32_t>(std::nearbyint(std::ldexp(f, shift))));
+  a->sum_mode = static_cast<uint32_t>(ops::QuantMode::kSums);
+  a->sum_b_zero = p.rq.zero;
+  a->sum_b_shift = -shift;
+  inputs->resize(ops::q_conv::kResidualFactor + 1, nullptr);
+  (*inputs)[ops::q_conv::kResidual] = p.residual;
+  (*inputs)[ops::q_conv::kResidualFactor] = graph.constant<int32_t>({static_cast<int32_t>(fixed.size())}, fixed);
+  return true;
+}
+
 template <class Q, class F>
 Q window_attributes(const Node& n) {
   const auto f = n.attributes<F>();
@@ -109,6 +131,9 @@ template <class Q>
 Value* build(Graph& graph, NodeBuilder& b, OpId id, const Product& p, const Stage* stage, Q a, Value* x, Value* w) {
   std::vector<Value*> inputs = {x, w};
   if (x == nullptr || w == nullptr || !make_stage(graph, p, stage, &a, &inputs)) return nullptr;
+  if constexpr (std::is_same_v<Q, ops::q_conv::Attrs>) {
+    if (p.residual != nullptr && !add_residual(graph, p, &a, &inputs)) return nullptr;
+  }
   return b.op(id, a, inputs);
 }
 
@@ -137,11 +162,28 @@ Value* integer_product(Graph& graph, const Product& p, const Stage* stage, Node&
   return build(graph, b, OpId::q_matmul, p, stage, ops::q_matmul::Attrs{}, x, w);
 }
 
+// conv + a quantized tensor of 8 bits, with no quantize between them.
+bool read_sum(const Node& add, const Stage& stage, Product* p) {
+  if (!add.is(OpId::add) || !is_byte(stage.y.type) || !add.outputs[0]->type.is_static()) return false;
+  for (size_t side = 0; side < 2; ++side) {
+    Node* conv = absorbable(add.inputs[side], OpId::conv, add);
+    const Node* other = dequantized(add.inputs[1 - side]);
+    if (conv == nullptr || other == nullptr || activation_of(*conv).kind != 0 || !read_product(*conv, p) || !is_byte(p->xq.type)) continue;
+    p->residual = other->inputs[0];
+    p->rq = *quant_of(*other);
+    const ir::Type &r = p->residual->type, &y = add.outputs[0]->type;
+    if (r.dtype == stage.y.type && r.dims == y.dims && add.inputs[side]->type.dims == y.dims) return true;
+    *p = {};
+  }
+  return false;
+}
+
 bool with_quantize(Graph& graph, Node& n) {
   std::optional<Stage> stage = stage_of(n);
   Product p;
-  if (!stage || !read_product(*stage->op, &p)) return false;
-  const Activation act = activation_of(*stage->op);
+  if (!stage || (!read_product(*stage->op, &p) && !read_sum(*stage->op, *stage, &p))) return false;
+  if (p.residual != nullptr) stage->name = joined_name(p.node->name, stage->name);
+  const Activation act = activation_of(*p.node);
   const std::optional<Clamp> own = clamp_of(act.kind, act.a, act.b, stage->y);
   if (!own) return false;
   stage->clamp.lo = std::max(stage->clamp.lo, own->lo);

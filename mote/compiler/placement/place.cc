@@ -5,6 +5,8 @@
 #include <set>
 
 #include "mote/compiler/placement/node_view.h"
+#include "mote/compiler/placement/rates.h"
+#include "mote/compiler/placement/overlap.h"
 #include "mote/compiler/placement/pieces.h"
 #include "mote/compiler/placement/split.h"
 #include "mote/ops/op_docs.h"
@@ -44,7 +46,9 @@ class Placer {
   }
 
  private:
-  double cpu_ns(const ir::Node& node, const emit::Cost& cost) const {
+  double cpu_ns(const ir::Node& node, const mote_backend_op& op, const emit::Cost& cost) const {
+    if (const target::BackendRates* measured = target::find_backend(target_, "cpu"); measured != nullptr && node.is_operator())
+      return cpu_cost_ns(op, *measured);
     const target::Rates rates = target::rates_of(target_, o_.threads);
     const double gops = cost.integer && rates.int8_gops > 0 ? rates.int8_gops : rates.f32_gflops;
     const double bandwidth = target::bandwidth_of(rates, target::kMemory).read;
@@ -72,13 +76,14 @@ class Placer {
     c.op = op_name_of(*node);
     const NodeView view(*node);
     const std::string bound = bound_to_cpu(*node);
-    c.ns.push_back(o_.policy.permits(c.op, node->name, "cpu") ? cpu_ns(*node, view.cost()) : -1);
+    c.ns.push_back(o_.policy.permits(c.op, node->name, "cpu") ? cpu_ns(*node, view.op(), view.cost()) : -1);
     for (const mote_backend_compiler* b : o_.backends) {
       std::string reason = bound;
       if (reason.empty() && !o_.policy.permits(c.op, node->name, b->name)) reason = "the policy does not permit it";
       if (reason.empty())
         if (const char* why = b->supports(&view.op())) reason = why;
-      c.ns.push_back(reason.empty() ? std::max(0.0, b->cost_ns(&view.op(), &b->rates)) : -1);
+      const mote_backend_rates rates = rates_of(*b, target_);
+      c.ns.push_back(reason.empty() ? std::max(0.0, b->cost_ns(&view.op(), &rates)) : -1);
       if (!reason.empty()) c.reasons.push_back(std::string(b->name) + ": " + reason);
     }
     return c;
@@ -106,9 +111,13 @@ class Placer {
     }
     if (problems_.size() > before) return false;
     depend(all);
-    all = clustered(std::move(all));
-    SplitResult r;
-    if (!divide(all, &r)) return false;
+    // Two orders: the CPU's nodes first as long as there are any, or the backends'. The cheaper one, then the one with fewer pieces.
+    std::vector<Candidate> other = clustered(all, true);
+    all = clustered(std::move(all), false);
+    SplitResult r, s;
+    if (!divide(all, &r) || !divide(other, &s)) return false;
+    constexpr double kSame = 1e-9;  // sums in another order
+    if (s.ns < r.ns * (1 - kSame) || (s.ns < r.ns * (1 + kSame) && s.pieces.size() < r.pieces.size())) r = s, all = std::move(other);
     rewrite(m, all, r);
     return problems_.size() == before;
   }
@@ -146,7 +155,7 @@ class Placer {
   }
 
   // An order in which nodes that may go to the same backend stand together: as long as one of them is ready it goes first.
-  std::vector<Candidate> clustered(std::vector<Candidate> all) const {
+  std::vector<Candidate> clustered(std::vector<Candidate> all, bool backends_first) const {
     const auto kind = [](const Candidate& c) {
       for (size_t p = 1; p < c.ns.size(); ++p)
         if (c.ns[p] >= 0) return p;
@@ -160,11 +169,13 @@ class Placer {
     for (size_t i = 0; i < all.size(); ++i)
       if (waits[i] == 0) ready[kind(all[i])].insert(i);
     std::vector<Candidate> order;
-    size_t now = 0;
+    const size_t places = all.empty() ? 1 : all[0].ns.size();
+    size_t now = backends_first && places > 1 ? 1 : 0;
     while (order.size() < all.size()) {
       if (ready[now].empty()) {
-        now = 0;
-        while (ready[now].empty()) ++now;
+        now = backends_first ? 1 : 0;
+        while (now < places && ready[now].empty()) ++now;
+        if (now == places) now = 0;
       }
       const size_t i = *ready[now].begin();
       ready[now].erase(ready[now].begin());
@@ -194,8 +205,10 @@ class Placer {
       nodes.push_back(std::move(n));
     }
     std::vector<SplitPlace> places(1);
-    for (const mote_backend_compiler* b : o_.backends)
-      places.push_back({b->rates.launch_ns, b->rates.sync_ns, b->rates.transfer_gbps > 0 ? 1 / b->rates.transfer_gbps : 0});
+    for (const mote_backend_compiler* b : o_.backends) {
+      const mote_backend_rates rates = rates_of(*b, target_);
+      places.push_back({rates.launch_ns, rates.sync_ns, rates.transfer_gbps > 0 ? 1 / rates.transfer_gbps : 0});
+    }
     SplitLimits limits;
     limits.pieces = o_.policy.max_partitions;
     if (o_.policy.has_transfer_limit) limits.transfer_bytes = o_.policy.max_transfer_bytes;
@@ -286,6 +299,7 @@ void record(const Placed& placed, const Policy& policy, emit::ProgramRecords* r)
     r->segments.push_back(std::move(segment));
   }
   record_ranges(placed, r);
+  record_overlaps(r);
   if (!policy.text.empty()) r->policy = r->strings.add(policy.text);
 }
 

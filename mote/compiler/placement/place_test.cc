@@ -8,6 +8,7 @@
 
 #include "mote/compiler/ir/builder.h"
 #include "mote/compiler/schedule/schedule.h"
+#include "mote/format/delegate.h"
 #include "mote/runtime/testing/run_program.h"
 
 namespace mote::placement {
@@ -21,6 +22,10 @@ struct Mock {
   const char* version = "1";
   int executed = 0, handles = 0;
   uint32_t fail_with = 0;  // of execute
+  bool asynchronous = false;
+  uint32_t fail_wait_with = 0;
+  int submitted = 0, waited = 0;
+  std::string order;  // s: submitted, w: waited for
 } mock;
 
 const char* mock_supports(const mote_backend_op* op) {
@@ -34,9 +39,9 @@ uint32_t mock_lower(const uint8_t* program, uint64_t size, void (*emit)(void*, c
   return 0;
 }
 const mote_backend_compiler kMockCompiler = {MOTE_BACKEND_COMPILER_ABI, "mock",         "1",        "f32",
-                                             {1000, 1000, 1000, 0, 0},  &mock_supports, &mock_cost, &mock_lower};
+                                             {1000, 1000, 1000, 0, 0, 0, {}}, &mock_supports, &mock_cost, &mock_lower, 0, nullptr, nullptr, 0};
 
-uint32_t mock_probe(const char* version, const char*) { return !mock.present ? 1 : std::strcmp(version, mock.version) != 0 ? 2 : 0; }
+uint32_t mock_probe(const char* version, const char*) { return !mock.present ? 1 | MOTE_BACKEND_ABSENT : std::strcmp(version, mock.version) != 0 ? 2 : 0; }
 uint32_t mock_init(const mote_backend_blob* blob, const mote_backend_tensor*, uint32_t, const mote_backend_tensor*, uint32_t, void** handle,
                    uint32_t*) {
   emit::FileBytes file = emit::FileBytes::of_size(static_cast<size_t>(blob->size));
@@ -64,6 +69,27 @@ uint32_t mock_execute(void* handle, const mote_backend_tensor* in, uint32_t in_c
   ++mock.executed;
   return 0;
 }
+// Computes at the last moment: whoever does not wait sees nothing.
+struct Pending {
+  std::vector<mote_backend_tensor> in, out;
+} pending;
+uint32_t mock_submit(void* handle, const mote_backend_tensor* in, uint32_t in_count, const mote_backend_tensor* out, uint32_t out_count,
+                     void** fence) {
+  if (mock.fail_with != 0) return mock.fail_with;
+  pending = {{in, in + in_count}, {out, out + out_count}};
+  *fence = handle;
+  ++mock.submitted;
+  mock.order += 's';
+  return 0;
+}
+uint32_t mock_wait(void* handle, void* fence) {
+  EXPECT_EQ(handle, fence);
+  ++mock.waited;
+  mock.order += 'w';
+  if (mock.fail_wait_with != 0) return mock.fail_wait_with;
+  return mock_execute(handle, pending.in.data(), static_cast<uint32_t>(pending.in.size()), pending.out.data(),
+                      static_cast<uint32_t>(pending.out.size()));
+}
 void mock_destroy(void* handle) {
   --mock.handles;
   delete static_cast<runtest::Loaded*>(handle);
@@ -79,13 +105,16 @@ struct Result {
 };
 
 // y = exp(relu(x + x) * x); exp stays on the CPU.
-Result compile(const std::string& policy) {
+Result compile(const std::string& policy, bool branches = false) {
   Result r;
   ir::Graph graph;
   ir::Method& m = graph.add_method("main");
   ir::Value* x = graph.add_input(m, "x", DType::f32, {2, 3});
   ir::NodeBuilder b(graph, *m.block, "node");
-  graph.add_output(m, "y", b.op(OpId::exp, {b.op(OpId::mul, {b.op(OpId::relu, {b.op(OpId::add, {x, x})}), x})}));
+  ir::Value* y = b.op(OpId::mul, {b.op(OpId::relu, {b.op(OpId::add, {x, x})}), x});
+  // With branches, something for the CPU to do meanwhile: y * exp(tanh(x)), which is subtracted from itself again.
+  ir::Value* z = branches ? b.op(OpId::exp, {b.op(OpId::tanh, {x})}) : nullptr;
+  graph.add_output(m, "y", b.op(OpId::exp, {branches ? b.op(OpId::sub, {b.op(OpId::pow, {y, b.op(OpId::div, {z, z})}), b.op(OpId::sub, {z, z})}) : y}));
   EXPECT_TRUE(b.ok()) << b.error();
   PlaceOptions options;
   std::string error;
@@ -94,7 +123,9 @@ Result compile(const std::string& policy) {
   if (!place(graph, options, &r.placed, &r.problems)) return r;
   schedule::Plan plan;
   emit::ProgramRecords records;
-  EXPECT_TRUE(schedule::make_plan(graph, {}, &plan, &error)) << error;
+  schedule::PlanOptions how;
+  how.reorder = false;
+  EXPECT_TRUE(schedule::make_plan(graph, how, &plan, &error)) << error;
   EXPECT_TRUE(emit::lower(plan, {}, &records, &error)) << error;
   record(r.placed, options.policy, &records);
   r.compiled = emit::write_program(records, {}, emit::builtin_registry(), &r.file, &error);
@@ -113,9 +144,10 @@ struct Ran {
   Trace trace;
 };
 
-Ran run(const Result& r) {
+Ran run(const Result& r, uint32_t max_steps = 0, bool traced = true) {
   static mote_backend device;
-  device = {mock.abi, "mock", "1", &mock_probe, &mock_init, &mock_execute, &mock_destroy, nullptr};
+  device = {mock.abi, "mock", "1", &mock_probe, &mock_init, &mock_execute, &mock_destroy, nullptr, nullptr, nullptr, nullptr};
+  if (mock.asynchronous) device.submit = &mock_submit, device.wait = &mock_wait;
   static const mote_backend* const list[] = {&device};
   Ran out;
   TraceHook hook{&out.trace, [](void* self, const TraceEvent& e) {
@@ -123,7 +155,7 @@ Ran run(const Result& r) {
                  }};
   InstanceOptions options;
   options.backends = {list, mock.abi != 0 ? size_t{1} : size_t{0}};
-  options.trace = &hook;
+  if (traced) options.trace = &hook;
   runtest::Loaded loaded(r.file, emit::builtin_registry(), options);
   out.loaded = loaded.status;
   if (!loaded.status.ok()) return out;
@@ -131,7 +163,9 @@ Ran run(const Result& r) {
   if (out.degraded > 0) out.degraded_name = loaded.instance.degraded_why().name;
   const std::vector<float> x = {-1, 0.5f, 1, 0, 0.25f, -2};
   std::vector<std::vector<uint8_t>> outputs;
-  out.ran = loaded.run(0, {runtest::bytes_of(x)}, &outputs);
+  RunLimits limits;
+  limits.max_steps = max_steps;
+  out.ran = loaded.run(0, {runtest::bytes_of(x)}, &outputs, {}, limits);
   if (!out.ran.ok()) return out;
   const std::vector<float> y = runtest::values_of<float>(outputs[0]);
   for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(y[i], std::exp(std::max(2 * x[i], 0.0f) * x[i]), 1e-5f);
@@ -150,11 +184,14 @@ TEST_F(PlacementMatrix, NothingFallsBackInSilence) {
   const std::string rules[] = {"[default]\nrequire = [\"mock\"]\n[op.exp]\nallow = [\"cpu\"]\n",
                                "[default]\nallow = [\"mock\", \"cpu\"]\n[op.exp]\nallow = [\"cpu\"]\n", "[default]\nforbid = [\"mock\"]\n"};
   enum Device { kPresent, kAbsent, kNotRegistered, kOtherVersion, kOtherInterface, kDeviceCount };
+  const Why reasons[] = {Why::kNone, Why::kBackendAbsent, Why::kBackendMissing, Why::kBackendVersion, Why::kBackendVersion};
+  int cells = 0;
   for (int rule = 0; rule < 3; ++rule) {
     for (int device = 0; device < kDeviceCount; ++device) {
       for (const bool listed : {false, true}) {
         SCOPED_TRACE("rule " + std::to_string(rule) + ", device " + std::to_string(device) + ", listed " + std::to_string(listed));
         mock = Mock{};
+        ++cells;
         const Result r = compile((listed ? "fallback = \"listed\"\n" : "fallback = \"refuse\"\n") + rules[rule]);
         ASSERT_TRUE(r.compiled);
         mock.present = device != kAbsent;
@@ -177,14 +214,45 @@ TEST_F(PlacementMatrix, NothingFallsBackInSilence) {
           EXPECT_EQ(ran.degraded, 1u);
           EXPECT_EQ(ran.degraded_name, "mock");
           ASSERT_EQ(ran.trace.degraded.size(), 1u);
-          EXPECT_EQ(ran.trace.degraded[0].code(), Status::kBackend);
+          EXPECT_EQ(ran.trace.degraded[0], Status(Status::kBackend, reasons[device]));
         } else {
-          EXPECT_EQ(ran.loaded.code(), Status::kBackend);
+          EXPECT_EQ(ran.loaded, Status(Status::kBackend, reasons[device]));
           EXPECT_EQ(mock.executed, 0);
         }
       }
     }
   }
+  EXPECT_EQ(cells, 3 * kDeviceCount * 2);
+}
+
+TEST_F(PlacementMatrix, TheCpuWorksWhileABackendDoes) {
+  mock.asynchronous = true;
+  const Result r = compile("[op.mul]\nrequire = [\"mock\"]\n[op.add]\nrequire = [\"mock\"]\n", true);
+  ASSERT_TRUE(r.compiled);
+  emit::ProgramRecords back;
+  ASSERT_TRUE(emit::read_records(r.file.span(), &back));
+  uint32_t overlap = 0;
+  for (const Instruction& n : back.instructions)
+    if (n.op == static_cast<uint16_t>(ControlOp::kDelegate)) overlap = std::max(overlap, overlap_count(n, back.attrs.data() + n.attrs));
+  std::string order;
+  for (const Instruction& n : back.instructions) order += std::to_string(n.op) + " ";
+  SCOPED_TRACE(order);
+  EXPECT_GE(overlap, 2u) << "tanh and exp need nothing of the backend";
+  EXPECT_TRUE(run(r, 0, false).ran.ok());
+  EXPECT_EQ(mock.order, "sw");
+  // A trace waits at once, so that it shows how long the backend takes.
+  EXPECT_TRUE(run(r).ran.ok());
+  EXPECT_EQ(mock.order, "sw");
+  // Whatever ends a run in between: what was submitted is waited for.
+  mock.order = "";
+  EXPECT_EQ(run(r, 2, false).ran.code(), Status::kStepLimit);
+  EXPECT_EQ(mock.order, "sw");
+  mock.fail_wait_with = 7;
+  EXPECT_EQ(run(r, 0, false).ran, Status(Status::kBackend, Why::kBackendFailed));
+  mock.fail_wait_with = 0;
+  mock.fail_with = 8;
+  EXPECT_EQ(run(r, 0, false).ran, Status(Status::kBackend, Why::kBackendFailed));
+  EXPECT_EQ(mock.submitted, mock.waited);
 }
 
 TEST_F(PlacementMatrix, CompilingFailsWithEveryOperatorThatCannotBePlaced) {

@@ -53,7 +53,8 @@ bool CompactQuantizer::run_samples(Samples& samples, const Progress& progress, i
       m.start();
       ir::Value* x = n->inputs[0];
       if (std::find(shown.begin(), shown.end(), x) == shown.end()) shown.push_back(x);
-      learners.push_back({n->outputs[0]->id, x->id, weight_rows(*n), std::move(m)});
+      learners.push_back(
+          {n->outputs[0]->id, x->id, weight_rows(*n, options_.pairs && options_.scheme == Scheme::kInt8Dynamic), std::move(m)});
     }
     for (ir::Value* v : shown) graph.add_output(graph.methods[0], shown_name(v->id), v);
     return true;

@@ -40,7 +40,8 @@ bool is_clamp(const Node& n) { return n.is(OpId::relu) || (n.is(OpId::clip) && n
 
 class Planner {
  public:
-  Planner(const ir::Method& method, const std::set<int>& in_float) : block_(*method.block), in_float_(in_float) {}
+  Planner(const ir::Method& method, const std::set<int>& in_float, bool to_sums)
+      : block_(*method.block), in_float_(in_float), to_sums_(to_sums) {}
 
   IntegerLayout run() {
     for (auto it = block_.nodes.rbegin(); it != block_.nodes.rend(); ++it) want(**it);
@@ -61,6 +62,7 @@ class Planner {
       out_.products.push_back(&n);
       products_.insert(&n);
       wanted_.insert(n.inputs[0]);
+      if (Node* sum = sum_behind(n); sum != nullptr && sums_.insert(sum).second) in_sums_.insert(n.outputs[0]);
       return;
     }
     const auto is_wanted = [&](const Value* v) { return wanted_.count(v) > 0; };
@@ -75,10 +77,23 @@ class Planner {
       if (n.inputs[i]->is_constant() && n.inputs[i]->type.count() > 1) out_.constants.emplace_back(&n, i);
   }
 
+  // The sum that a convolution's result goes to alone, the other side being of its shape: made of the integer sums, without a quantize
+  // between them.
+  Node* sum_behind(const Node& n) const {
+    const Value* y = n.outputs[0];
+    if (!to_sums_ || !n.is(OpId::conv) || !y->has_one_use() || y->users.empty()) return nullptr;
+    Node* user = y->users[0];
+    if (user->block != n.block || !user->is(OpId::add) || followers_.count(user) == 0 || !y->type.is_static()) return nullptr;
+    for (const Value* v : user->inputs)
+      if (v->is_constant() || v->type != y->type || v->kind == ir::ValueKind::kState) return nullptr;
+    return user->inputs[0] != user->inputs[1] && user->outputs[0]->type == y->type ? user : nullptr;
+  }
+
   // A value inside what becomes one integer operator: before a clamp, or between functions that become one table.
   bool absorbed(const Value* v) {
     const Node* maker = v->producer;
     if (maker == nullptr || !v->has_one_use() || v->users.empty()) return false;
+    if (in_sums_.count(v) > 0) return true;
     const Node* user = v->users[0];
     if (user->block != maker->block || followers_.count(user) == 0) return false;
     const bool stage = products_.count(maker) > 0 || (followers_.count(maker) > 0 && (is_binary(*maker) || is_pool(*maker)));
@@ -108,14 +123,17 @@ class Planner {
 
   const Block& block_;
   const std::set<int>& in_float_;
-  std::set<const Node*> products_, followers_, ends_stage_;
-  std::set<const Value*> wanted_;
+  const bool to_sums_;
+  std::set<const Node*> products_, followers_, ends_stage_, sums_;
+  std::set<const Value*> wanted_, in_sums_;
   IntegerLayout out_;
 };
 
 }  // namespace
 
-IntegerLayout integer_layout(const ir::Method& method, const std::set<int>& in_float) { return Planner(method, in_float).run(); }
+IntegerLayout integer_layout(const ir::Method& method, const std::set<int>& in_float, bool to_sums) {
+  return Planner(method, in_float, to_sums).run();
+}
 
 std::vector<ir::Value*> observed_values(const ir::Method& method) {
   std::vector<Value*> all;

@@ -20,8 +20,9 @@ struct IntegerLayout {
   std::vector<std::vector<int>> joins;                  // output and inputs of each concat: one scale for all makes it a copy
 };
 
-// All products that can be, but those whose output is in `in_float`.
-IntegerLayout integer_layout(const ir::Method& method, const std::set<int>& in_float);
+// All products that can be, but those whose output is in `in_float`. to_sums: what is added to a convolution's result is added to its
+// integer sums; else the result is an 8-bit tensor first.
+IntegerLayout integer_layout(const ir::Method& method, const std::set<int>& in_float, bool to_sums);
 
 // Values worth observing: whatever any choice of `in_float` may quantize.
 std::vector<ir::Value*> observed_values(const ir::Method& method);

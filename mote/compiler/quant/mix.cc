@@ -4,11 +4,12 @@
 #include <cmath>
 #include <cstdio>
 
+#include "mote/compiler/quant/trials.h"
+
 namespace mote::quant {
 namespace {
 
 constexpr size_t kNoiseSamples = 16;
-constexpr size_t kNoiseBytes = size_t{64} << 20;  // of outputs to compare with
 constexpr size_t kMostForecasts = 64, kMostReturns = 8;
 constexpr double kWorth = 0.02;  // of a product's time, that keeping it in float must save
 
@@ -85,25 +86,8 @@ bool Mix::keep_what_pays(const Progress& progress, ir::Problems* problems) {
 }
 
 bool Mix::find_noise(Samples& samples, const Progress& progress, ir::Problems* problems) {
-  Probe plain;
-  if (!quantizer_.build_float({}, &plain, problems)) return false;
-  std::vector<std::vector<driver::Array>> inputs;
-  std::vector<std::vector<std::vector<double>>> expected;
-  size_t bytes = 0;
-  std::string error;
-  const auto failed = [&](size_t s) {
-    problems->push_back({"quantize", "sample " + std::to_string(s) + ": " + error, ""});
-    return false;
-  };
-  for (size_t s = 0; s < std::min(samples.count(), kNoiseSamples) && (s == 0 || bytes < kNoiseBytes); ++s) {
-    inputs.emplace_back();
-    if (!samples.read(s, &inputs.back(), &error) || !plain.run(inputs.back(), &error)) return failed(s);
-    expected.emplace_back();
-    for (size_t i = 0; i < plain.output_count(); ++i) {
-      expected.back().push_back(driver::to_doubles(plain.output(i)));
-      bytes += expected.back().back().size() * sizeof(double);
-    }
-  }
+  Trials trials;
+  if (!trials.start(quantizer_, samples, kNoiseSamples, problems)) return false;
   size_t done = 0;
   for (auto& [id, choice] : choices_) {
     if (progress) progress("finding sensitive operators", static_cast<double>(done++) / static_cast<double>(choices_.size()));
@@ -111,15 +95,7 @@ bool Mix::find_noise(Samples& samples, const Progress& progress, ir::Problems* p
     Recipe alone = quantizer_.recipe();
     for (const auto& other : choices_) alone.in_float.insert(other.first);
     alone.in_float.erase(id);
-    Probe probe;
-    if (!quantizer_.build_quantized(alone, {}, &probe, problems)) return false;
-    std::vector<Energy> outputs(plain.output_count());
-    for (size_t s = 0; s < inputs.size(); ++s) {
-      if (!probe.run(inputs[s], &error)) return failed(s);
-      for (size_t i = 0; i < outputs.size(); ++i) outputs[i].add(expected[s][i], driver::to_doubles(probe.output(i)));
-    }
-    choice.alone_db = INFINITY;
-    for (const Energy& e : outputs) choice.alone_db = std::min(choice.alone_db, std::max(0.0, e.db()));
+    if (!trials.score(alone, &choice.alone_db, problems)) return false;
   }
   return true;
 }

@@ -2,6 +2,7 @@
 
 #include "mote/compiler/quant/rounding.h"
 #include "mote/compiler/quant/testing.h"
+#include "mote/ops/common/quant_stage.h"
 #include "mote/ops/op_docs.h"
 
 namespace mote::quant {
@@ -57,6 +58,28 @@ TEST(Weights, ScalesAreOfEachRowAndMinus128IsNotUsed) {
   EXPECT_NEAR(static_cast<double>(q.scales[1]), 100.0 / 127, 1e-6);
 }
 
+// What vpmaddubsw multiplies without saturating, for any two numbers of 8 bits.
+TEST(Weights, PairsOfNeighboursFit16Bits) {
+  EXPECT_TRUE(pair_fits(127, -127) && pair_fits(127, 1) && pair_fits(64, 64) && pair_fits(-64, -64) && pair_fits(0, -127));
+  EXPECT_FALSE(pair_fits(65, 64) || pair_fits(-127, -2));
+  WeightRows w = {8, 33, normal(8 * 33, 3), true};
+  w.values[0] = w.values[1] = 4;    // two large ones together, which take room from all others
+  w.values[40] = w.values[41] = 0;  // and none
+  for (const bool best : {false, true}) {
+    const QuantWeights q = best ? best_scaled_weights(w) : nearest_weights(w);
+    double signal = 0, error = 0;
+    for (size_t r = 0; r < 8; ++r) {
+      for (size_t c = 0; c < 33; ++c) {
+        const double x = static_cast<double>(w.values[r * 33 + c]), y = static_cast<double>(q.scales[r]) * q.codes[r * 33 + c];
+        signal += x * x;
+        error += (x - y) * (x - y);
+        EXPECT_TRUE(c % 2 == 0 || pair_fits(q.codes[r * 33 + c - 1], q.codes[r * 33 + c])) << r << ", " << c;
+      }
+    }
+    EXPECT_LT(error, signal * 2e-4) << best;
+  }
+}
+
 TEST(Weights, BiasFits32Bits) {
   const WeightRows w = {1, 2, {1e-9f, 0}};
   QuantWeights q = nearest_weights(w);
@@ -95,6 +118,41 @@ TEST(Quantizer, GivesAnIntegerProgramThatIsClose) {
     EXPECT_EQ(count["quantize"], 1);  // the input
     EXPECT_EQ(count["q_conv"], 4);
     EXPECT_EQ(count["q_matmul"], 1);
+  }
+}
+
+// Every way to compute has its own program: sums of residuals, factors, weights in pairs.
+TEST(Quantizer, ArithmeticIsAsAskedFor) {
+  const frontends::Source source = TestModel().source();
+  driver::CompileOptions compile;
+  Waves data(40);
+  for (const bool fixed : {false, true}) {
+    Options options;
+    options.fixed_point = fixed;
+    options.pairs = !fixed;
+    Quantizer q(source, compile, options);
+    ir::Problems problems;
+    driver::CompileResult result;
+    ASSERT_TRUE(q.calibrate(data, nullptr, &problems) && q.compile(q.evidence(), &result, &problems)) << why(problems);
+    driver::HostProgram program;
+    std::string error;
+    ASSERT_TRUE(program.open(result.file.span(), {}, {}, &error)) << error;
+    const ProgramTable& t = program.program().table();
+    int products = 0;
+    for (const Instruction& n : t.instructions) {
+      if (n.op != static_cast<uint16_t>(OpId::q_conv)) continue;
+      ++products;
+      const int32_t multiplier = t.operands[n.operands + ops::kStageMultiplier];
+      EXPECT_EQ(t.tensors[static_cast<size_t>(multiplier)].dtype, fixed ? DType::s32 : DType::f32);
+    }
+    EXPECT_GT(products, 0);
+    EXPECT_EQ(std::count_if(q.recipe().weights.begin(), q.recipe().weights.end(),
+                            [](const auto& w) {
+                              for (size_t i = 0; i + 1 < w.second.codes.size(); i += 2)
+                                if (!pair_fits(w.second.codes[i], w.second.codes[i + 1])) return true;
+                              return false;
+                            }) > 0,
+              fixed);
   }
 }
 

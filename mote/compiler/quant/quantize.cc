@@ -8,17 +8,13 @@
 #include "mote/compiler/quant/prepare.h"
 #include "mote/compiler/quant/rounding.h"
 #include "mote/compiler/quant/smooth.h"
+#include "mote/compiler/quant/work.h"
 #include "mote/ops/op_docs.h"
 
 namespace mote::quant {
 namespace {
 
 constexpr uint64_t kMomentBytes = uint64_t{1} << 30;  // for all products together; those beyond it are rounded to the nearest
-
-constexpr size_t kTrySamples = 32;  // that an observer is judged by
-
-// Values of concatenated tensors get one scale when that costs the narrowest at most this factor.
-constexpr double kJoinFactor = 2;
 
 std::string op_name(uint16_t op) {
   const OpDoc* doc = find_op_doc(op);
@@ -36,6 +32,18 @@ void prepare_for(const Recipe& recipe, ir::Graph& graph) {
   equalise(graph, recipe.factors);
 }
 
+// The tensor held in 8 bits that a product's result ends in, through a sum and what cuts it off; its own id where there is none.
+int result_of(const IntegerLayout& layout, const ir::Value* product) {
+  const std::set<const ir::Value*> held(layout.values.begin(), layout.values.end());
+  const ir::Value* v = product;
+  for (int step = 0; step < 3; ++step) {
+    if (held.count(v) > 0) return v->id;
+    if (v->users.size() != 1 || v->users[0]->outputs.size() != 1) break;
+    v = v->users[0]->outputs[0];
+  }
+  return product->id;
+}
+
 bool fail(ir::Problems* problems, const std::string& what, const std::string& advice = "") {
   problems->push_back({"quantize", what, advice});
   return false;
@@ -43,17 +51,12 @@ bool fail(ir::Problems* problems, const std::string& what, const std::string& ad
 
 }  // namespace
 
-struct Quantizer::Work {
-  IntegerLayout layout;  // its pointers are those of a graph that is gone
-  std::vector<int> values, observed;
-  std::map<int, WeightRows> weights;    // by product
-  std::map<int, InputMoments> moments;  // by product
-};
-
 Quantizer::Quantizer(const frontends::Source& source, const driver::CompileOptions& compile, const Options& options)
     : source_(source), compile_(compile), options_(options) {
   recipe_.wide = options.wide;
+  recipe_.fixed_point = options.fixed_point || options.wide;
   recipe_.smooth = options.smooth;
+  recipe_.pairs = options.pairs;
 }
 Quantizer::~Quantizer() = default;
 
@@ -66,42 +69,7 @@ bool Quantizer::calibrate(Samples& samples, const Progress& progress, ir::Proble
   if (options_.equalise && !find_factors(samples, progress, problems)) return false;
   if (!observe(samples, progress, &work, problems)) return false;
   choose_weights(work, progress);
-  return choose_observer(work, samples, progress, problems);
-}
-
-bool Quantizer::choose_observer(const Work& work, Samples& samples, const Progress& progress, ir::Problems* problems) {
-  struct Candidate {
-    Observer observer;
-    double percentile;
-  };
-  std::vector<Candidate> all = {{options_.observer, options_.percentile}};
-  if (options_.observer == Observer::kAuto)
-    all = {{Observer::kMse, 0},           {Observer::kMinMax, 0},         {Observer::kMovingAverage, 0},
-           {Observer::kPercentile, 99.9}, {Observer::kPercentile, 99.97}, {Observer::kPercentile, 99.99}};
-  std::map<int, Grid> best;
-  Candidate best_observer = all[0];
-  double most = -INFINITY;
-  for (const Candidate& c : all) {
-    recipe_.grids = grids_for(work, c.observer, c.percentile);
-    double worst = INFINITY;
-    if (all.size() > 1) {
-      MeasureOptions options;
-      options.most_samples = kTrySamples;
-      Measurement m;
-      if (!measure(samples, options, progress, &m, problems)) return false;
-      for (const OutputMeasure& o : m.outputs) worst = std::min(worst, o.sqnr_db);
-    }
-    if (worst <= most) continue;
-    most = worst;
-    best = recipe_.grids;
-    best_observer = c;
-    chosen_ = kObserverNames[static_cast<size_t>(c.observer)];
-    if (c.observer == Observer::kPercentile) chosen_ += " " + std::to_string(c.percentile).substr(0, 6);
-  }
-  recipe_.grids = std::move(best);
-  for (const int id : work.observed)
-    recipe_.spare[id] = grid_of(stats_[id].range(best_observer.observer, best_observer.percentile, options_.symmetric), options_.symmetric);
-  return true;
+  return choose_ranges(work, samples, progress, problems);
 }
 
 bool Quantizer::run_all(Probe& probe, Samples& samples, const Progress& progress, const std::string& stage, const Look& look,
@@ -147,15 +115,17 @@ bool Quantizer::observe(Samples& samples, const Progress& progress, Work* work, 
     for (const auto& n : graph.methods[0].block->nodes) {
       if (!can_be_integer(*n)) continue;
       const int id = n->outputs[0]->id;
-      products_.push_back({id, n->inputs[0]->id, n->name, op_name(n->op), n->inputs[passes::kWeights]->type.count()});
+      products_.push_back({id, n->inputs[0]->id, id, n->name, op_name(n->op), n->inputs[passes::kWeights]->type.count()});
       if (is_named(options_.in_float, n->name)) recipe_.in_float.insert(id);
     }
-    work->layout = integer_layout(graph.methods[0], recipe_.in_float);
+    work->layout = integer_layout(graph.methods[0], recipe_.in_float, recipe_.to_sums());
     for (const ir::Value* v : work->layout.values) work->values.push_back(v->id);
     uint64_t bytes = 0;
     for (const ir::Node* n : work->layout.products) {
       const int id = n->outputs[0]->id;
-      work->weights.emplace(id, weight_rows(*n));
+      for (ProductInfo& p : products_)
+        if (p.id == id) p.result_id = result_of(work->layout, n->outputs[0]);
+      work->weights.emplace(id, weight_rows(*n, recipe_.pairs));
       InputMoments m(*n);
       if (!m.possible() || bytes + m.bytes() > kMomentBytes || !(options_.adaptive_rounding || options_.bias_correction)) continue;
       bytes += m.bytes();
@@ -191,44 +161,6 @@ bool Quantizer::observe(Samples& samples, const Progress& progress, Work* work, 
   return true;
 }
 
-std::map<int, Grid> Quantizer::grids_for(const Work& work, Observer observer, double percentile) {
-  const auto& same = work.layout.same;
-  const auto root = [&](int id) {
-    for (auto it = same.find(id); it != same.end(); it = same.find(id)) id = it->second;
-    return id;
-  };
-  std::map<int, Range> ranges;
-  for (const int id : work.values) {
-    const int r = root(id);
-    if (ranges.count(r) == 0) ranges[r] = stats_[r].range(observer, percentile, options_.symmetric);
-  }
-  // Sets of values that are concatenated, where they fit together.
-  std::map<int, int> set;
-  for (const auto& [id, range] : ranges) set[id] = id;
-  const auto span = [](const Range& r) { return std::max(r.hi, 0.0) - std::min(r.lo, 0.0); };
-  for (const std::vector<int>& join : work.layout.joins) {
-    double least = INFINITY, most = 0;
-    for (const int id : join) {
-      least = std::min(least, span(ranges[root(id)]));
-      most = std::max(most, span(ranges[root(id)]));
-    }
-    if (!(most <= kJoinFactor * least)) continue;
-    Range all;
-    std::set<int> sets;
-    for (const int id : join) sets.insert(set[root(id)]);
-    for (auto& [id, range] : ranges)
-      if (sets.count(set[id]) > 0) all = {std::min(all.lo, range.lo), std::max(all.hi, range.hi)};
-    for (auto& [id, range] : ranges) {
-      if (sets.count(set[id]) == 0) continue;
-      range = all;
-      set[id] = *sets.begin();
-    }
-  }
-  std::map<int, Grid> grids;
-  for (const int id : work.values) grids[id] = grid_of(ranges[root(id)], options_.symmetric);
-  return grids;
-}
-
 void Quantizer::choose_weights(const Work& work, const Progress& progress) {
   size_t done = 0;
   for (const auto& [id, rows] : work.weights) {
@@ -250,6 +182,7 @@ Texts Quantizer::evidence() const {
   };
   add(options_.equalise, "equalisation");
   add(options_.smooth > 0, "smooth scaling");
+  add(options_.pairs, "weights in pairs");
   add(options_.weight_scales, "weight scales");
   add(options_.adaptive_rounding, "adaptive rounding");
   add(options_.bias_correction, "bias correction");
@@ -258,6 +191,7 @@ Texts Quantizer::evidence() const {
                                                 : "int8"},
           {"quant.observer", chosen_},
           {"quant.corrections", corrections},
+          {"quant.arithmetic", recipe_.fixed_point ? "fixed point" : "f32 factors"},
           {"quant.calibration.samples", std::to_string(samples_)},
           {"quant.calibration.sha256", fingerprint_}};
 }
@@ -269,7 +203,7 @@ driver::CompileOptions Quantizer::program_options() const {
     return apply(recipe_, graph, {}, error);
   };
   o.after_passes = [this](ir::Graph& graph, std::string* error) {
-    use_fixed_point(graph);
+    if (recipe_.fixed_point) use_fixed_point(graph);
     return !compile_.after_passes || compile_.after_passes(graph, error);
   };
   // The float model is no reference for the bits of the integer one: examples hold what the program gives.
@@ -296,8 +230,8 @@ bool Quantizer::build_float(const std::set<int>& values, Probe* out, ir::Problem
 
 bool Quantizer::build_quantized(const Recipe& recipe, const std::set<int>& values, Probe* out, ir::Problems* problems) const {
   driver::CompileOptions fixed = compile_;
-  fixed.after_passes = [](ir::Graph& graph, std::string*) {
-    use_fixed_point(graph);
+  fixed.after_passes = [&](ir::Graph& graph, std::string*) {
+    if (recipe.fixed_point) use_fixed_point(graph);
     return true;
   };
   const auto edit = [&](ir::Graph& graph, std::string* error) {

@@ -26,6 +26,8 @@ struct Options {
   bool symmetric = false;          // activations with zero point 0
   float smooth = 0.5f;             // smooth.h; 0: off
   bool wide = false;               // and 16 bits (int16x8); with symmetric alone
+  bool pairs = true;               // neighbouring weights add up to less (codes.h), which AVX2 multiplies faster
+  bool fixed_point = false;        // sums are scaled with integers alone, as TFLite does; 16 bits always are
   bool adaptive_rounding = true;   // rounding.h
   bool bias_correction = true;     // rounding.h
   bool equalise = true;            // equalise.h
@@ -36,6 +38,7 @@ struct Options {
 // A product of the model.
 struct ProductInfo {
   int id = 0, input_id = 0;  // of its output and input
+  int result_id = 0;         // of the tensor that is made of its output within the same integer operator
   std::string name, op;
   int64_t weight_count = 0;
 };
@@ -84,7 +87,8 @@ class Quantizer {
   bool find_factors(Samples& samples, const Progress& progress, ir::Problems* problems);
   bool observe(Samples& samples, const Progress& progress, Work* work, ir::Problems* problems);
   std::map<int, Grid> grids_for(const Work& work, Observer observer, double percentile);
-  bool choose_observer(const Work& work, Samples& samples, const Progress& progress, ir::Problems* problems);
+  bool choose_ranges(const Work& work, Samples& samples, const Progress& progress, ir::Problems* problems);
+  bool refine_ranges(const Work& work, Samples& samples, const Progress& progress, ir::Problems* problems);
   void choose_weights(const Work& work, const Progress& progress);
 
   const frontends::Source& source_;

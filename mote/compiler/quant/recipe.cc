@@ -7,6 +7,7 @@
 #include "mote/compiler/ir/infer.h"
 #include "mote/compiler/passes/linear.h"
 #include "mote/compiler/quant/probe.h"
+#include "mote/ops/conv/conv.h"
 #include "mote/ops/dequantize/dequantize.h"
 #include "mote/ops/matmul/matmul.h"
 #include "mote/ops/quantize/quantize.h"
@@ -30,44 +31,13 @@ std::vector<T> transposed(const std::vector<T>& in, size_t rows, size_t columns)
   return out;
 }
 
-int8_t code_of(float w, float scale) {
-  return static_cast<int8_t>(std::clamp(std::nearbyint(w / scale), -static_cast<float>(kMostWeight), static_cast<float>(kMostWeight)));
-}
-
-float scale_of(const float* row, int64_t count) {
-  float most = 0;
-  for (int64_t i = 0; i < count; ++i) most = std::max(most, std::fabs(row[i]));
-  return std::isfinite(most) && most > 1e-20f ? most / kMostWeight : 1e-12f;
-}
-
-double row_error(const float* row, int64_t count, float scale) {
-  double sum = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    const double e = static_cast<double>(row[i] - static_cast<float>(code_of(row[i], scale)) * scale);
-    sum += e * e;
-  }
-  return sum;
-}
-
-QuantWeights with_scales(const WeightRows& w, std::vector<float> scales) {
-  QuantWeights q;
-  q.codes.resize(w.values.size());
-  for (int64_t r = 0; r < w.rows; ++r)
-    for (int64_t c = 0; c < w.columns; ++c) {
-      const auto i = static_cast<size_t>(r * w.columns + c);
-      q.codes[i] = code_of(w.values[i], scales[static_cast<size_t>(r)]);
-    }
-  q.scales = std::move(scales);
-  return q;
-}
-
 class Writer {
  public:
   Writer(const Recipe& recipe, Graph& graph, const std::set<int>& expose, std::string* error)
       : recipe_(recipe), graph_(graph), method_(graph.methods[0]), expose_(expose), error_(*error) {}
 
   bool run() {
-    const IntegerLayout layout = integer_layout(method_, recipe_.in_float);
+    const IntegerLayout layout = integer_layout(method_, recipe_.in_float, recipe_.to_sums());
     std::map<int, Value*> shown;  // value -> what it is outside
     for (const auto& n : method_.block->nodes)
       for (Value* v : n->outputs)
@@ -120,7 +90,7 @@ class Writer {
 
   bool write_weights(Node& n) {
     const int id = n.outputs[0]->id;
-    const WeightRows rows = weight_rows(n);
+    const WeightRows rows = weight_rows(n, recipe_.pairs);
     const auto given = recipe_.weights.find(id);
     QuantWeights q = given != recipe_.weights.end() ? given->second : nearest_weights(rows);
     std::vector<double> bias = passes::bias_of(n);
@@ -190,9 +160,10 @@ class Writer {
 
 }  // namespace
 
-WeightRows weight_rows(const ir::Node& n) {
+WeightRows weight_rows(const ir::Node& n, bool pairs) {
   const Value* w = n.inputs[passes::kWeights];
   WeightRows out;
+  out.pairs = pairs && !(n.is(OpId::conv) && n.attributes<ops::conv::Attrs>().groups > 1);
   out.rows = passes::channels_of(n);
   out.columns = w->type.count() / std::max<int64_t>(1, out.rows);
   out.values.resize(static_cast<size_t>(w->type.count()));
@@ -205,43 +176,6 @@ void set_weight_rows(ir::Graph& graph, ir::Node& n, WeightRows rows) {
   if (columns_first(n)) rows.values = transposed(rows.values, static_cast<size_t>(rows.rows), static_cast<size_t>(rows.columns));
   const Value* w = n.inputs[passes::kWeights];
   graph.set_input(&n, passes::kWeights, graph.constant<float>(w->type.dims, rows.values, w->name));
-}
-
-QuantWeights nearest_weights(const WeightRows& w) {
-  std::vector<float> scales;
-  for (int64_t r = 0; r < w.rows; ++r) scales.push_back(scale_of(w.values.data() + r * w.columns, w.columns));
-  return with_scales(w, std::move(scales));
-}
-
-QuantWeights best_scaled_weights(const WeightRows& w) {
-  constexpr int kCandidates = 40;
-  std::vector<float> scales;
-  for (int64_t r = 0; r < w.rows; ++r) {
-    const float* row = w.values.data() + r * w.columns;
-    const float most = scale_of(row, w.columns);
-    float best = most;
-    double least = row_error(row, w.columns, most);
-    for (int i = 1; i < kCandidates; ++i) {
-      const float s = most * (1 - 0.5f * static_cast<float>(i) / kCandidates);
-      const double e = row_error(row, w.columns, s);
-      if (e < least) least = e, best = s;
-    }
-    scales.push_back(best);
-  }
-  return with_scales(w, std::move(scales));
-}
-
-void fit_bias(const WeightRows& w, const std::vector<double>& bias, float input_scale, QuantWeights* q) {
-  constexpr double kMost = 1 << 30;  // half of what fits: sums must have room too
-  for (size_t r = 0; r < q->scales.size() && r < bias.size(); ++r) {
-    const double least = std::fabs(bias[r]) / (static_cast<double>(input_scale) * kMost);
-    if (static_cast<double>(q->scales[r]) >= least) continue;
-    q->scales[r] = static_cast<float>(least * 1.0001);
-    for (int64_t c = 0; c < w.columns; ++c) {
-      const size_t i = r * static_cast<size_t>(w.columns) + static_cast<size_t>(c);
-      q->codes[i] = code_of(w.values[i], q->scales[r]);
-    }
-  }
 }
 
 const Grid* Recipe::grid(int value) const {

@@ -7,37 +7,25 @@
 #include <string>
 #include <vector>
 
+#include "mote/compiler/quant/codes.h"
 #include "mote/compiler/quant/equalise.h"
 #include "mote/compiler/quant/grid.h"
 #include "mote/compiler/quant/layout.h"
 
 namespace mote::quant {
 
-// Weights of a product: one row for each output channel, whatever the operator's own order of elements is.
-struct WeightRows {
-  int64_t rows = 0, columns = 0;
-  std::vector<float> values;  // (rows, columns)
-};
-WeightRows weight_rows(const ir::Node& product);
+// pairs: they may have to be such (codes.h): all but those of depthwise convolutions, whose kernels take no pairs.
+WeightRows weight_rows(const ir::Node& product, bool pairs = false);
 void set_weight_rows(ir::Graph& graph, ir::Node& product, WeightRows rows);
 
-struct QuantWeights {
-  std::vector<int8_t> codes;  // (rows, columns), -127..127
-  std::vector<float> scales;  // one for each row
-};
-
-// Nearest codes; scales from the largest magnitude of each row.
-QuantWeights nearest_weights(const WeightRows& weights);
-// The same with the scale of each row chosen for the least squared error.
-QuantWeights best_scaled_weights(const WeightRows& weights);
-// Rows whose scale is so small that the bias would not fit 32 bits at this scale of the input get a larger one.
-void fit_bias(const WeightRows& weights, const std::vector<double>& bias, float input_scale, QuantWeights* out);
-
 struct Recipe {
-  ChannelFactors factors;             // equalise(): applied to the prepared graph before apply()
-  const Grid* grid(int value) const;  // null: its range was not observed
+  ChannelFactors factors;                                 // equalise(): applied to the prepared graph before apply()
+  const Grid* grid(int value) const;                      // null: its range was not observed
+  bool to_sums() const { return !fixed_point && !wide; }  // of integer_layout
 
   float smooth = 0;                               // smooth.h
+  bool pairs = false;                             // weights, of codes.h
+  bool fixed_point = false;                       // fixed.h
   bool wide = false;                              // activations have 16 bits and zero point 0; grids are symmetric ones of 8
   std::set<int> in_float;                         // outputs of products that stay in float
   std::map<int, Grid> grids;                      // by value

@@ -38,6 +38,7 @@ void descend(const RowCodes& row, const std::vector<float>& c, size_t n) {
       const float d = scale * static_cast<float>(step), after = e[i] - d;
       // Only to a neighbour of the real weight: the moments are an estimate.
       if (code < row.lo || code > row.hi || std::fabs(after) > std::fabs(scale)) continue;
+      if (row.pairs && (i ^ 1) < n && !pair_fits(code, row.codes[i ^ 1])) continue;
       if (d * (d * c[i * n + i] - 2 * gradient[i]) >= 0) continue;
       row.codes[i] = static_cast<int8_t>(code);
       e[i] = after;
@@ -66,7 +67,7 @@ void round_for_output(const WeightRows& w, const InputMoments& moments, Means me
   round_rows(moments, means, w.rows, [&](int64_t r) {
     std::fill(scales.begin(), scales.end(), q->scales[static_cast<size_t>(r)]);
     const size_t at = static_cast<size_t>(r) * n;
-    return RowCodes{w.values.data() + at, scales.data(), zeros.data(), -kMostWeight, kMostWeight, q->codes.data() + at};
+    return RowCodes{w.values.data() + at, scales.data(), zeros.data(), -kMostWeight, kMostWeight, q->codes.data() + at, w.pairs};
   });
 }
 

@@ -21,6 +21,7 @@ struct RowCodes {
   const float *weights, *scales, *zeros;
   int lo, hi;
   int8_t* codes;
+  bool pairs = false;  // codes.h
 };
 // The same for any rows; what row_of() returns is used until the next call.
 void round_rows(const InputMoments& moments, Means means, int64_t rows, const std::function<RowCodes(int64_t row)>& row_of);

@@ -127,7 +127,8 @@ class Writer {
   QuantWeights bytes_of(const Node& n) const {
     const auto given = recipe_.bytes.find(n.outputs[0]->id);
     if (given != recipe_.bytes.end()) return given->second;
-    return options_.weight_scales ? best_scaled_weights(weight_rows(n)) : nearest_weights(weight_rows(n));
+    const WeightRows rows = weight_rows(n, options_.pairs && options_.scheme == Scheme::kInt8Dynamic);
+    return options_.weight_scales ? best_scaled_weights(rows) : nearest_weights(rows);
   }
 
   // The passes decide whether kernels read the small type as it is (passes/weights.cc).
@@ -188,7 +189,7 @@ class Writer {
 
   void write_table(Node& n, CompactOp* op) {
     const Value* w = n.inputs[0];
-    WeightRows rows{w->type.dims[0], w->type.dims[1], {}};
+    WeightRows rows{w->type.dims[0], w->type.dims[1], {}, false};
     for (const double v : passes::constant_numbers(w)) rows.values.push_back(static_cast<float>(v));
     ops::embedding::Attrs a;
     std::vector<Value*> inputs = {nullptr, n.inputs[1]};

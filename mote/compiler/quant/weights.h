@@ -11,6 +11,7 @@ struct CompactOptions {
   Scheme scheme = Scheme::kInt8Weights;  // none that is_static()
   GroupOptions groups;                   // of int4
   float smooth = 0.5f;                   // of int8-dynamic: smooth.h
+  bool pairs = true;                     // of int8-dynamic: codes.h
   bool weight_scales = true;             // of 8 bits: for the least squared error
   bool rounding = true;                  // for the least error of outputs, where there is data
   std::set<std::string> in_float;        // nodes of the model to leave alone

@@ -1,6 +1,9 @@
 #include "mote/compiler/schedule/place.h"
 
 #include <algorithm>
+#include <map>
+
+#include "mote/compiler/schedule/overlap.h"
 
 namespace mote::schedule {
 namespace {
@@ -42,16 +45,31 @@ std::vector<double> traffic(const Plan& plan) {
   return uses;
 }
 
+// Tells blocks, which stand for these buffers, what they may lie on.
+void relate(const std::vector<size_t>& buffers, const std::vector<Overlap>& overlaps, std::vector<emit::Block>* blocks) {
+  std::map<int32_t, int32_t> number;
+  for (size_t k = 0; k < buffers.size(); ++k) number[static_cast<int32_t>(buffers[k])] = static_cast<int32_t>(k);
+  for (const Overlap& o : overlaps) {
+    const auto output = number.find(o.output), input = number.find(o.input);
+    if (output == number.end() || input == number.end()) continue;
+    emit::Block& b = (*blocks)[static_cast<size_t>(output->second)];
+    b.over = input->second;
+    b.distance = o.distance;
+  }
+}
+
 // The buffers of one bank; those that do not fit are handed back in *rest.
 class BankFill {
  public:
-  BankFill(Plan& plan, const std::vector<emit::Life>& lives, emit::Effort effort) : plan_(plan), lives_(lives), effort_(effort) {}
+  BankFill(Plan& plan, const std::vector<emit::Life>& lives, const std::vector<Overlap>& overlaps, emit::Effort effort)
+      : plan_(plan), lives_(lives), overlaps_(overlaps), effort_(effort) {}
 
   uint64_t run(std::vector<size_t> buffers, uint64_t limit, uint8_t bank, std::vector<size_t>* rest) {
     const std::vector<double> uses = limit > 0 ? traffic(plan_) : std::vector<double>{};
     for (;;) {
       std::vector<emit::Block> blocks;
-      for (size_t b : buffers) blocks.push_back({plan_.buffers[b].bytes, plan_.buffers[b].alignment, lives_[b], 0});
+      for (size_t b : buffers) blocks.push_back({plan_.buffers[b].bytes, plan_.buffers[b].alignment, lives_[b]});
+      relate(buffers, overlaps_, &blocks);
       if (limit > 0 && emit::live_bound(blocks) > limit) {
         rest->push_back(leave_out(buffers, blocks, uses));
         continue;
@@ -93,6 +111,7 @@ class BankFill {
 
   Plan& plan_;
   const std::vector<emit::Life>& lives_;
+  const std::vector<Overlap>& overlaps_;
   emit::Effort effort_;
 };
 
@@ -122,20 +141,22 @@ std::vector<emit::Life> buffer_lives(const Plan& plan) {
 
 bool place_buffers(Plan& plan, uint32_t alignment, emit::Effort effort, std::string* error) {
   const std::vector<emit::Life> lives = buffer_lives(plan);
+  const std::vector<Overlap> overlaps = find_overlaps(plan, lives);
   std::vector<emit::Block> all;
   std::vector<size_t> rest;
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     Buffer& b = plan.buffers[i];
     b.alignment = b.bytes >= kLarge ? alignment : std::min<uint32_t>(alignment, 16);
-    all.push_back({b.bytes, b.alignment, lives[i], 0});
+    all.push_back({b.bytes, b.alignment, lives[i]});
     rest.push_back(i);
   }
+  relate(rest, overlaps, &all);
   plan.lower_bound = emit::live_bound(all);
   for (size_t bank = 0; bank < plan.banks.size() && !rest.empty(); ++bank) {
     Bank& b = plan.banks[bank];
     std::vector<size_t> here;
     here.swap(rest);
-    b.size = BankFill(plan, lives, effort).run(here, b.limit > 0 ? b.limit : kMostBankBytes, static_cast<uint8_t>(bank), &rest);
+    b.size = BankFill(plan, lives, overlaps, effort).run(here, b.limit > 0 ? b.limit : kMostBankBytes, static_cast<uint8_t>(bank), &rest);
     b.alignment = std::max(b.alignment, alignment);
   }
   if (rest.empty()) return true;

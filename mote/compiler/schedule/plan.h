@@ -61,6 +61,7 @@ struct Step {
   uint32_t otherwise = 0;  // if: steps of the second branch
   uint32_t trips = 0;      // loop: most trips; strip: trips
   mote::Step rows{};       // of a step in a strip
+  bool in_order = false;   // its kernel computes pixel after pixel: the output may lie on input 0 where that is read no more (overlap.h)
 
   bool is(ControlOp c) const { return op == static_cast<uint16_t>(c); }
   bool is(OpId id) const { return op == static_cast<uint16_t>(id); }

@@ -102,6 +102,7 @@ class Printer {
     for (TensorId x : s.outputs) t += " " + operand(x);
     if (s.is(ControlOp::kLoop) || s.is(ControlOp::kStrip)) t += " trips " + number(s.trips);
     if (!s.is_control() || s.is(ControlOp::kDelegate)) t += " " + emit::attrs_text(s.op, s.attrs);
+    if (s.in_order) t += " in_order";
     if (s.rows.rows != 0)
       t += " rows " + std::to_string(s.rows.begin) + " " + std::to_string(s.rows.step) + " " + std::to_string(s.rows.rows);
     if (!s.name.empty()) t += " " + quoted(s.name);
@@ -285,6 +286,7 @@ class Parser {
       s.trips = static_cast<uint32_t>(w.number(0, 0xffffffffll));
     }
     if ((!s.is_control() || s.is(ControlOp::kDelegate)) && !emit::attrs_from_text(s.op, w.word(), &s.attrs)) w.fail("wrong attributes");
+    s.in_order = w.accept("in_order");
     if (w.accept("rows")) {
       s.rows.begin = static_cast<int32_t>(w.number(-kMost, kMost));
       s.rows.step = static_cast<int32_t>(w.number(-kMost, kMost));

@@ -50,6 +50,10 @@ bool build(const ir::Graph& graph, const PlanOptions& options, const OpRegistry&
   };
   StepBuilder builder(graph, ops, order, options.io_in_arena, *plan, *error);
   if (!builder.run()) return false;
+  if (options.in_order) {
+    const std::vector<bool> in_order = options.in_order(*plan);
+    for (size_t i = 0; i < plan->steps.size() && i < in_order.size(); ++i) plan->steps[i].in_order = in_order[i];
+  }
   fresh->sizes.assign(plan->tensors.size(), "");
   for (const auto& [tensor, value] : builder.values()) fresh->sizes[static_cast<size_t>(tensor)] = size_key(*value);
   return true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mote/compiler/schedule/overlap.h"
 #include "mote/compiler/schedule/place.h"
 
 namespace mote::schedule {
@@ -22,6 +23,15 @@ std::vector<int64_t> live_bytes(const Plan& plan) {
     if (!lives[b].used()) continue;
     live[lives[b].first] += static_cast<int64_t>(plan.buffers[b].bytes);
     live[std::min<size_t>(lives[b].last, plan.steps.size()) + 1] -= static_cast<int64_t>(plan.buffers[b].bytes);
+  }
+  for (const Overlap& o : find_overlaps(plan, lives)) {
+    const Buffer &y = plan.buffers[static_cast<size_t>(o.output)], &x = plan.buffers[static_cast<size_t>(o.input)];
+    emit::Block block, over;
+    block.bytes = y.bytes, over.bytes = x.bytes;
+    block.distance = o.distance;
+    const auto shared = static_cast<int64_t>(emit::shared_bytes(block, over));
+    live[o.step] -= shared;
+    live[o.step + 1] += shared;
   }
   for (size_t i = 1; i < live.size(); ++i) live[i] += live[i - 1];
   live.resize(plan.steps.size());

@@ -35,6 +35,28 @@ int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1)
 
 }  // namespace
 
+std::optional<ops::Window> window_of(const Plan& plan, const Step& s) {
+  const TensorDesc& x = plan.tensor(s.inputs[0]).desc;
+  switch (static_cast<OpId>(s.op)) {
+    case OpId::conv: return ops::make_window(attributes<ops::conv::Attrs>(s), x, plan.tensor(s.inputs[1]).desc.dims + 1);
+    case OpId::q_conv: return ops::make_window(attributes<ops::q_conv::Attrs>(s), x, plan.tensor(s.inputs[1]).desc.dims + 1);
+    case OpId::max_pool: {
+      const auto a = attributes<ops::max_pool::Attrs>(s);
+      return ops::make_window(a, x, a.kernel);
+    }
+    case OpId::avg_pool: {
+      const auto a = attributes<ops::avg_pool::Attrs>(s);
+      return ops::make_window(a, x, a.kernel);
+    }
+    case OpId::lp_pool: {
+      const auto a = attributes<ops::lp_pool::Attrs>(s);
+      return ops::make_window(a, x, a.kernel);
+    }
+    case OpId::q_avg_pool: return ops::q_avg_pool::window_of(attributes<ops::q_avg_pool::Attrs>(s), x);
+    default: return std::nullopt;
+  }
+}
+
 std::optional<RowNeed> row_need(const Plan& plan, const Step& s, const OpDef& def, size_t input) {
   const TensorDesc &x = plan.tensor(s.inputs[input]).desc, &y = plan.tensor(s.outputs[0]).desc;
   if (x.rank != y.rank) return std::nullopt;
@@ -42,24 +64,8 @@ std::optional<RowNeed> row_need(const Plan& plan, const Step& s, const OpDef& de
     const bool by_rows = (def.flags & kElementwise) != 0 || (def.ring_in & operand_bit(static_cast<uint32_t>(input))) != 0;
     return by_rows && x.dims[1] == y.dims[1] ? std::optional<RowNeed>(RowNeed{}) : std::nullopt;
   }
-  switch (static_cast<OpId>(s.op)) {
-    case OpId::conv: return of_window(ops::make_window(attributes<ops::conv::Attrs>(s), x, plan.tensor(s.inputs[1]).desc.dims + 1));
-    case OpId::q_conv: return of_window(ops::make_window(attributes<ops::q_conv::Attrs>(s), x, plan.tensor(s.inputs[1]).desc.dims + 1));
-    case OpId::max_pool: {
-      const auto a = attributes<ops::max_pool::Attrs>(s);
-      return of_window(ops::make_window(a, x, a.kernel));
-    }
-    case OpId::avg_pool: {
-      const auto a = attributes<ops::avg_pool::Attrs>(s);
-      return of_window(ops::make_window(a, x, a.kernel));
-    }
-    case OpId::lp_pool: {
-      const auto a = attributes<ops::lp_pool::Attrs>(s);
-      return of_window(ops::make_window(a, x, a.kernel));
-    }
-    case OpId::q_avg_pool: return of_window(ops::q_avg_pool::window_of(attributes<ops::q_avg_pool::Attrs>(s), x));
-    default: return std::nullopt;
-  }
+  const std::optional<ops::Window> window = window_of(plan, s);
+  return window ? of_window(*window) : std::nullopt;
 }
 
 bool works_by_rows(const Plan& plan, const OpRegistry& ops, const Step& s) {

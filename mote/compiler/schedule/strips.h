@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mote/compiler/schedule/plan.h"
+#include "mote/ops/common/window.h"
 #include "mote/runtime/op_registry.h"
 
 namespace mote::schedule {
@@ -18,6 +19,9 @@ struct Segment {
   int32_t rows = 1;
 };
 inline bool operator==(const Segment& a, const Segment& b) { return a.first == b.first && a.last == b.last && a.rows == b.rows; }
+
+// The window that input 0 is seen through; nothing for operators without one.
+std::optional<ops::Window> window_of(const Plan& plan, const Step& step);
 
 // Which rows of an input rows [b, e) of the output are made from: [b * stride - pad, (e - 1) * stride - pad + extent).
 struct RowNeed {

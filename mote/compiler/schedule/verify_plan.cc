@@ -4,6 +4,7 @@
 
 #include "mote/compiler/emit/writer.h"
 #include "mote/compiler/schedule/op_query.h"
+#include "mote/compiler/schedule/overlap.h"
 #include "mote/compiler/schedule/place.h"
 #include "mote/format/reader.h"
 #include "mote/runtime/verify.h"
@@ -20,6 +21,8 @@ class Verifier {
     for (size_t i = 0; i < p_.tensors.size(); ++i)
       if (!tensor(i)) return false;
     if (!methods() || !states()) return false;
+    lives_ = buffer_lives(p_);
+    overlaps_ = find_overlaps(p_, lives_);
     for (size_t i = 0; i < p_.steps.size(); ++i)
       if (!step(i)) return false;
     return buffers();
@@ -142,7 +145,7 @@ class Verifier {
         const TensorId other = j < s.inputs.size() ? s.inputs[j] : s.outputs[j - s.inputs.size()];
         if (other < 0) continue;
         const TensorDesc a = placed(s.outputs[k]), b = placed(other);
-        if (!overlaps(a, b)) continue;
+        if (!overlaps(a, b) || in_front(s.outputs[k], other)) continue;
         if (j < s.inputs.size() && a.offset == b.offset && may_share(def, static_cast<uint32_t>(k), static_cast<uint32_t>(j), a, b))
           continue;
         return fail(what + " writes tensor " + std::to_string(s.outputs[k]) + " over tensor " + std::to_string(other));
@@ -151,8 +154,21 @@ class Verifier {
     return true;
   }
 
+  // The output lies on the input only where that is read no more.
+  bool in_front(TensorId output, TensorId input) const {
+    const Tensor &y = p_.tensor(output), &x = p_.tensor(input);
+    return has_buffer(y) && has_buffer(x) && buffer_in_front(y.place, x.place);
+  }
+  static bool has_buffer(const Tensor& t) { return t.desc.storage == Storage::kArena || t.desc.storage == Storage::kState; }
+  bool buffer_in_front(int32_t output, int32_t input) const {
+    const auto offset = [&](int32_t b) { return static_cast<int64_t>(p_.buffers[static_cast<size_t>(b)].offset); };
+    return std::any_of(overlaps_.begin(), overlaps_.end(), [&](const Overlap& o) {
+      return o.output == output && o.input == input && offset(input) - offset(output) >= o.distance;
+    });
+  }
+
   bool buffers() {
-    const std::vector<emit::Life> lives = buffer_lives(p_);
+    const std::vector<emit::Life>& lives = lives_;
     std::vector<size_t> order;
     for (size_t i = 0; i < p_.buffers.size(); ++i) {
       const Buffer& b = p_.buffers[i];
@@ -164,15 +180,22 @@ class Verifier {
     for (size_t k = 0; k < order.size(); ++k) {
       const Buffer& a = p_.buffers[order[k]];
       for (size_t l = k + 1; l < order.size() && p_.buffers[order[l]].offset < a.offset + a.bytes; ++l)
-        if (p_.buffers[order[l]].bank == a.bank && lives[order[k]].meets(lives[order[l]]))
+        if (p_.buffers[order[l]].bank == a.bank && lives[order[k]].meets(lives[order[l]]) && !may_meet(order[k], order[l]))
           return fail("buffers " + std::to_string(order[k]) + " and " + std::to_string(order[l]) + " overlap while both are needed");
     }
     return true;
   }
 
+  bool may_meet(size_t a, size_t b) const {
+    const auto i = static_cast<int32_t>(a), j = static_cast<int32_t>(b);
+    return buffer_in_front(i, j) || buffer_in_front(j, i);
+  }
+
   const Plan& p_;
   const OpRegistry& ops_;
   std::string& error_;
+  std::vector<emit::Life> lives_;
+  std::vector<Overlap> overlaps_;
 };
 
 }  // namespace

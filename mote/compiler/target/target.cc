@@ -141,6 +141,11 @@ const char* level_name(Level level) {
   return kNames[level];
 }
 
+bool is_microcontroller(const Target& t) {
+  const std::string &a = t.architecture, end = "-m";
+  return a.size() > end.size() && a.compare(a.size() - end.size(), end.size(), end) == 0;
+}
+
 Rates rates_of(const Target& t, uint32_t threads) {
   const double part = t.all.threads > 1 ? static_cast<double>(std::min(threads, t.all.threads) - 1) / (t.all.threads - 1) : 0;
   const auto between = [&](double one, double all) { return all > 0 ? one + (all - one) * part : one; };
@@ -185,6 +190,56 @@ const Bandwidth& bandwidth_of(const Rates& rates, size_t level) {
   return rates.bandwidth[level];
 }
 
+const BackendRates* find_backend(const Target& target, const std::string& name) {
+  for (const BackendRates& b : target.backends)
+    if (b.backend == name) return &b;
+  return nullptr;
+}
+
+namespace {
+
+// Tables of backends are [backend_NAME]; kinds of work are keys work_NAME.
+const std::string kBackend = "backend_", kWork = "work_";
+
+std::string backend_text(const BackendRates& b) {
+  std::string text = "\n[" + kBackend + b.backend + "]\ndevice = " + toml_string(b.device) + "\n";
+  text += "units = " + value_text(b.units) + "\ntransfer_gbps = " + value_text(b.transfer_gbps) + "\nsync_ns = " + value_text(b.sync_ns) + "\n";
+  for (const auto& [name, ns] : b.work_ns) text += kWork + name + " = " + value_text(ns) + "\n";
+  return text;
+}
+
+// Takes the entries of backends out of the list.
+bool take_backends(std::vector<TomlEntry>* entries, std::vector<BackendRates>* out, std::string* error) {
+  std::vector<TomlEntry> rest;
+  for (TomlEntry& e : *entries) {
+    if (e.table.compare(0, kBackend.size(), kBackend) != 0) {
+      rest.push_back(std::move(e));
+      continue;
+    }
+    const std::string name = e.table.substr(kBackend.size());
+    if (out->empty() || out->back().backend != name) out->push_back({name, "", 0, 0, 0, {}});
+    BackendRates& b = out->back();
+    const bool work = e.key.compare(0, kWork.size(), kWork) == 0;
+    double* number = e.key == "units"           ? &b.units
+                     : e.key == "transfer_gbps" ? &b.transfer_gbps
+                     : e.key == "sync_ns"       ? &b.sync_ns
+                                                : nullptr;
+    const bool text = e.key == "device";
+    if (!text && !work && number == nullptr) *error = "the key '" + e.key + "' of [" + e.table + "] is not known";
+    else if (text != e.is_string) *error = "the key '" + e.key + "' of [" + e.table + "]: expected a " + (text ? "string" : "number");
+    else if (!text && !(e.number >= 0 && e.number <= 1e12))
+      *error = "the key '" + e.key + "' of [" + e.table + "]: expected a number from 0 to 1e12";
+    if (!error->empty()) return *error = "line " + std::to_string(e.line) + ": " + *error, false;
+    if (text) b.device = e.string;
+    else if (work) b.work_ns.emplace_back(e.key.substr(kWork.size()), e.number);
+    else *number = e.number;
+  }
+  *entries = std::move(rest);
+  return true;
+}
+
+}  // namespace
+
 std::string to_text(const Target& target) {
   std::string text = "# A machine as mote sees it, written by `mote measure`.\nformat = " + std::to_string(kFormat) + "\n";
   visit(target, [&](const std::string& name, const auto& visit_keys) {
@@ -193,6 +248,7 @@ std::string to_text(const Target& target) {
       if (presence == kRequired || !absent(value)) text += key + " = " + value_text(value) + "\n";
     });
   });
+  for (const BackendRates& b : target.backends) text += backend_text(b);
   return text;
 }
 
@@ -203,14 +259,14 @@ bool from_text(const std::string& text, Target* out, std::string* error) {
     *error = "expected a target description of at most " + std::to_string(kMostBytes) + " bytes, found " + std::to_string(text.size());
     return false;
   }
-  if (!parse_toml(text, &entries, error)) return false;
+  Target t;
+  if (!parse_toml(text, &entries, error) || !take_backends(&entries, &t.backends, error)) return false;
   Reader reader(entries, error);
   uint32_t format = 0;
   reader.value("", "format", kRequired, format);
   if (reader.ok() && format != kFormat)
     reader.fail("this version of mote reads format " + std::to_string(kFormat) + " of target descriptions, found " +
                 std::to_string(format));
-  Target t;
   visit(t, [&](const std::string& name, const auto& visit_keys) {
     visit_keys([&](const std::string& key, Presence presence, auto& value) { reader.value(name, key, presence, value); });
   });

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace mote::target {
 
@@ -26,6 +28,15 @@ struct Rates {
   std::array<Bandwidth, kLevelCount> bandwidth;
 };
 
+// What `mote measure --backend` found out about a backend's device, or about the CPU seen the same way ("cpu").
+struct BackendRates {
+  std::string backend, device;
+  double units = 0;          // that compute at once
+  double transfer_gbps = 0;  // between host and device
+  double sync_ns = 0;        // of handing over to the device and back
+  std::vector<std::pair<std::string, double>> work_ns;  // of one unit of each kind of work, by the backend's names
+};
+
 struct Target {
   std::string cpu, architecture;
   std::string kernels;  // the instruction set that was measured
@@ -36,7 +47,13 @@ struct Target {
   double call_ns = 0;                           // an operator with next to nothing to do
   double handoff_awake_us = 0;                  // until every thread of a pool has work, while they wait for it
   double handoff_asleep_us = 0;                 // the same while they sleep
+  std::vector<BackendRates> backends;
 };
+// Null when it was not measured.
+const BackendRates* find_backend(const Target& target, const std::string& name);
+
+// Memory is scarce, programs lie in flash, there is one core: Arm's M profile.
+bool is_microcontroller(const Target& target);
 
 // What `threads` do together: between one and all linearly, beyond all the same.
 Rates rates_of(const Target& target, uint32_t threads);

@@ -15,13 +15,6 @@ namespace {
 constexpr const char* kPolicyTarget = "policy.json";
 constexpr uint64_t kSmallTarget = 1 << 20;
 
-std::shared_ptr<void> take_lock(Files& files, const std::string& dir) {
-  files.make_dir(dir);
-  std::shared_ptr<void> lock = files.lock(dir + "/agent.lock", false);
-  if (!lock) throw Error(dir + ": another agent is at work here");
-  return lock;
-}
-
 bool under_way(store::State s) { return s >= store::State::kRefreshed && s <= store::State::kStaged; }
 
 std::string joined(const std::vector<std::string>& reasons) {
@@ -75,13 +68,17 @@ class ModelDevice : public store::Device {
   const std::optional<Offer> offer_;
 };
 
-Agent::Agent(Parts parts, std::string dir)
+Agent::Agent(Parts parts, std::string dir, Turn turn)
     : parts_(parts),
       dir_(std::move(dir)),
-      alone_(take_lock(parts_.files, dir_)),
       config_(read_config(parts_.files, dir_)),
+      alone_(turn == Turn::kNone ? nullptr : parts_.files.lock(dir_ + "/agent.lock", turn == Turn::kWait)),
       client_(parts_.files, parts_.fetcher, parts_.clock, trust_dir(dir_), config_.metadata_url) {
   policies_.add("local policy", config_.policy);
+}
+
+void Agent::require_turn() const {
+  if (!alone_) throw Error(dir_ + ": another agent is at work here; try again when it is done");
 }
 
 std::string Agent::fetch_target(const tuf::Target& target, uint64_t most) {
@@ -92,6 +89,7 @@ std::string Agent::fetch_target(const tuf::Target& target, uint64_t most) {
 }
 
 void Agent::refresh() {
+  require_turn();
   fresh_ = false;
   client_.refresh();
   Policies policies;
@@ -170,16 +168,27 @@ Fit Agent::choose(const package::Manifest& manifest) {
   return choose_variant(manifest, capabilities(), [&](const package::Variant& v) { return policies_.refuses_backends(v.needs.backends); });
 }
 
-std::vector<std::string> Agent::explain(const package::Manifest& manifest, uint64_t package_bytes, uint64_t held_bytes) {
-  std::vector<std::string> reasons = choose(manifest).reasons;
+Agent::Explanation Agent::explain(const package::Manifest& manifest, uint64_t package_bytes, const std::string& digest) {
+  const Fit fit = choose(manifest);
+  std::vector<std::string> reasons = fit.reasons;
+  store::Record record;
+  if (config_.models.count(manifest.id) == 0) reasons.push_back("the configuration has no model '" + manifest.id + "'");
+  else record = standing(manifest.id).record;
+  for (const store::Quarantined& q : record.quarantine) {
+    if (q.digest == digest) reasons.push_back("it is quarantined: " + q.reason);
+  }
+  if (manifest.security_counter < record.security_floor)
+    reasons.push_back("security counter " + std::to_string(manifest.security_counter) + " is below " +
+                      std::to_string(record.security_floor));
   if (const auto why = policies_.refuses_now(Step::kFetch, parts_.clock.now(), parts_.system.conditions())) reasons.push_back(*why);
   const uint64_t budget = policies_.storage_bytes(), room = parts_.system.free_bytes(dir_);
-  if (budget > 0 && held_bytes + package_bytes > budget)
-    reasons.push_back("needs " + std::to_string(held_bytes + package_bytes) + " bytes of storage with what it replaces; " +
-                      std::to_string(budget) + " are allowed");
+  const uint64_t both = record.known_good.bytes + package_bytes;
+  if (budget > 0 && both > budget)
+    reasons.push_back("needs " + std::to_string(both) + " bytes of storage with what it replaces; " + std::to_string(budget) +
+                      " are allowed");
   if (package_bytes > room)
     reasons.push_back("needs " + std::to_string(package_bytes) + " bytes of storage; " + std::to_string(room) + " are free");
-  return reasons;
+  return {reasons, fit.variant != nullptr ? fit.variant->file : ""};
 }
 
 store::Updater Agent::updater(const std::string& id, store::Device& device) {
@@ -198,6 +207,7 @@ Agent::Standing Agent::standing(const std::string& id) {
 }
 
 Agent::Standing Agent::advance(const std::string& id, store::State until) {
+  require_turn();
   const store::Record before = standing(id).record;
   std::string note;
   std::optional<Offer> offer;
@@ -212,10 +222,7 @@ Agent::Standing Agent::advance(const std::string& id, store::State until) {
     if (!offer || !(offer->model == before.candidate)) u.withdraw(note.empty() ? "another package is offered" : note);
   }
   if (offer && !under_way(u.record().state)) {
-    if (offer->model.security_counter < before.security_floor)
-      return {u.record(),
-              "security counter " + std::to_string(offer->model.security_counter) + " is below " + std::to_string(before.security_floor)};
-    const std::vector<std::string> reasons = explain(offer->manifest, offer->model.bytes, before.known_good.bytes);
+    const std::vector<std::string> reasons = explain(offer->manifest, offer->model.bytes, offer->model.digest).reasons;
     if (!reasons.empty()) return {u.record(), joined(reasons)};
     u.offer(offer->model);
   }
@@ -247,6 +254,7 @@ void Agent::rollback(const std::string& id, const std::string& reason) {
 }
 
 void Agent::provision(const std::string& path) {
+  require_turn();
   const package::Header header = package::verify(parts_.files, path);
   (void)standing(header.manifest.id);
   ModelDevice device(*this, header.manifest.id, std::nullopt);

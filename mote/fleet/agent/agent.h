@@ -37,10 +37,13 @@ struct Offer {
 
 class Agent {
  public:
-  // Throws Error when the folder has no configuration, or another agent is at work in it.
-  Agent(Parts parts, std::string dir);
+  // Throws Error when the folder has no configuration. refresh(), advance() and provision() are for one agent at a time, and throw Error
+  // for those that have no turn: kWait waits for it, kNow takes it when nobody else has it. Everything else may be done beside others.
+  enum class Turn { kNone, kNow, kWait };
+  Agent(Parts parts, std::string dir, Turn turn = Turn::kNow);
 
   const Config& config() const { return config_; }
+  bool has_turn() const { return alone_ != nullptr; }
 
   // Brings trust and the signed policy up to date. Throws Error; what is installed, in trial or to be reverted does not care.
   void refresh();
@@ -58,8 +61,12 @@ class Agent {
   // A model that comes with the device: the bytes are believed.
   void provision(const std::string& package_path);
 
-  // Everything that speaks against a package on this device now; empty: it would be taken.
-  std::vector<std::string> explain(const package::Manifest& manifest, uint64_t package_bytes, uint64_t held_bytes);
+  // Everything that speaks against a package on this device now; empty: it would be taken. `digest` (raw) may be empty: not looked at.
+  struct Explanation {
+    std::vector<std::string> reasons;
+    std::string variant;  // file that would run, where one can
+  };
+  Explanation explain(const package::Manifest& manifest, uint64_t package_bytes, const std::string& digest);
 
   struct Finding {
     std::string check, text;
@@ -75,12 +82,13 @@ class Agent {
   package::Header fetch_header(const std::string& url, const std::string& sha256);
   store::Updater updater(const std::string& id, store::Device& device);
   Capabilities capabilities();
+  void require_turn() const;
   Fit choose(const package::Manifest& manifest);
 
   Parts parts_;
   const std::string dir_;
-  std::shared_ptr<void> alone_;
   Config config_;
+  std::shared_ptr<void> alone_;  // this agent's turn; null: another's
   Policies policies_;
   tuf::Client client_;
   bool fresh_ = false;

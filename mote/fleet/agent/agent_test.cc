@@ -108,7 +108,47 @@ TEST_F(AgentTest, HaltedRolloutsPauseOthersAreWithdrawn) {
   world.machine.now.on_battery = false;
   EXPECT_EQ(world.round().note, "the rollout is halted");
   world.offer("1.0.1");
+  world.machine.now.on_battery = true;
   EXPECT_EQ(world.round().record.candidate.version, "1.0.1");
+  world.repo.withdraw("stable");
+  world.sign_and_publish();
+  const Agent::Standing s = world.round();
+  EXPECT_EQ(s.note, "channel 'stable' offers nothing");
+  EXPECT_EQ(s.record.state, State::kIdle);
+  EXPECT_TRUE(s.record.candidate.digest.empty() && s.record.quarantine.empty());
+}
+
+TEST_F(AgentTest, ExplainsWhatSpeaksAgainstAPackage) {
+  install("1.0.0");
+  world.offer("2.0.0");
+  ASSERT_EQ(world.round().record.state, State::kTrial);
+  (void)world.trial_goes("too loud");
+  const package::Header header = package::read_header(world.files, "kws.mpkg");
+  const std::string digest = digest_file(world.files, "kws.mpkg");
+  const auto said = [&](package::Manifest m, const std::string& of) {
+    std::string all;
+    for (const std::string& r : world.agent().explain(m, 5000, of).reasons) all += r + "\n";
+    return all;
+  };
+  EXPECT_EQ(said(header.manifest, "another"), "");
+  EXPECT_EQ(world.agent().explain(header.manifest, 5000, "").variant, "kws.mote");
+  EXPECT_EQ(said(header.manifest, digest), "it is quarantined: too loud\n");
+  package::Manifest other = header.manifest;
+  other.id = "lights";
+  EXPECT_EQ(said(other, ""), "the configuration has no model 'lights'\n");
+  world.machine.room = 4999;
+  EXPECT_EQ(said(header.manifest, ""), "needs 5000 bytes of storage; 4999 are free\n");
+}
+
+TEST_F(AgentTest, WhoHasNoTurnMayLookAndGoBack) {
+  install("1.0.0");
+  install("1.1.0");
+  Agent beside({world.files, world.fetcher, world.clock, world.machine, world.prober}, "device", Agent::Turn::kNone);
+  EXPECT_THROW(beside.refresh(), Error);
+  EXPECT_THROW((void)beside.advance("kws"), Error);
+  EXPECT_EQ(beside.standing("kws").record.known_good.version, "1.1.0");
+  beside.rollback("kws", "taste");
+  EXPECT_EQ(beside.standing("kws").record.known_good.version, "1.0.0");
 }
 
 // aktualizr #1185, #1548: expired metadata, or none, must not stop what runs, is tried or goes back.
@@ -122,6 +162,15 @@ TEST_F(AgentTest, ExpiredMetadataStopNewInstallsNothingElse) {
   EXPECT_EQ(world.agent().standing("kws").record.known_good.version, "1.0.0");
   EXPECT_NE(world.round().note.find("expired"), std::string::npos);
   EXPECT_EQ(world.round().record.known_good.version, "1.0.0");
+}
+
+TEST_F(AgentTest, AClockThatWasTenYearsAheadDoesNoLastingHarm) {
+  install("1.0.0");
+  const int64_t now = world.clock.time;
+  world.clock.time += 3650LL * 86400;
+  EXPECT_NE(world.round().note.find("expired"), std::string::npos);
+  world.clock.time = now;
+  install("1.1.0");
 }
 
 TEST_F(AgentTest, AClockOf1970ChangesNothingThatWasTrusted) {

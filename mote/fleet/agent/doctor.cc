@@ -1,4 +1,4 @@
-// What may be wrong with a device's folder, looked at without changing anything.
+// What may be wrong with a device, looked at without changing anything.
 
 #include "mote/fleet/agent/agent.h"
 #include "mote/fleet/base/digest.h"
@@ -34,6 +34,11 @@ std::vector<Agent::Finding> Agent::doctor() {
     const tuf::Document document(*root, tuf::kRoot);
     if (document.expires() < parts_.clock.now()) throw Error("root has expired at " + utc_text(document.expires()));
     return "root " + std::to_string(document.version()) + " until " + utc_text(document.expires());
+  }));
+  out.push_back(check("server", [&] {
+    const std::string url = config_.metadata_url + "/timestamp.json";
+    (void)fetch_bytes(parts_.fetcher, url, tuf::ClientLimits().timestamp_bytes);
+    return url + " answers";
   }));
   out.push_back(check("clock", [&] {
     const auto floor = read_file(parts_.files, trust_dir(dir_) + "/time_floor", 64);

@@ -33,21 +33,26 @@ void tell(const std::string& id, const agent::Agent::Standing& s) {
                m.version.empty() ? "none" : m.version.c_str(), s.note.empty() ? "" : ": ", s.note.c_str());
 }
 
-// One look at everything; false when something could not be done. With `trials_only` nothing but trials is looked at.
-bool round(const std::string& dir, bool trials_only) {
+struct Round {
+  bool good = true;    // everything could be done
+  bool trial = false;  // a model is in trial now
+};
+
+// One look at everything. With `trials_only` nothing but trials is looked at.
+Round round(const std::string& dir, bool trials_only) {
   SystemFiles files;
   SystemClock clock;
   Machine machine(files, agent::conditions_path(dir));
   const std::unique_ptr<Fetcher> fetcher = make_oci_fetcher(make_curl_fetcher(), files, agent::registry_auth_path(dir));
   agent::SandboxProber prober({"moted", "--probe"}, agent::read_config(files, dir).probe_seconds);
-  agent::Agent a({files, *fetcher, clock, machine, prober}, dir);
-  bool good = true;
+  agent::Agent a({files, *fetcher, clock, machine, prober}, dir, agent::Agent::Turn::kWait);
+  Round out;
   const auto attempt = [&](const std::string& what, const auto& work) {
     try {
       work();
     } catch (const std::exception& e) {
       std::fprintf(stderr, "moted: %s: %s\n", what.c_str(), e.what());
-      good = false;
+      out.good = false;
     }
   };
   if (!trials_only) attempt("refresh", [&] { a.refresh(); });
@@ -57,42 +62,43 @@ bool round(const std::string& dir, bool trials_only) {
       const store::Record before = a.standing(id).record;
       if (trials_only && before.state != store::State::kTrial) return;
       const agent::Agent::Standing after = a.advance(id);
+      out.trial |= after.record.state == store::State::kTrial;
       if (!trials_only || !(after.record == before)) tell(id, after);
     });
   }
-  return good;
+  return out;
 }
 
-bool in_child(const std::string& dir, bool trials_only) {
+// The same in a process of its own, which tells by its exit code: what the daemon itself never does costs it no memory.
+Round in_child(const std::string& dir, bool trials_only) {
+  constexpr int kBad = 1, kTrial = 2;
   const pid_t child = ::fork();
-  if (child < 0) return false;
+  if (child < 0) return {false, false};
   if (child == 0) {
     ::signal(SIGTERM, SIG_DFL);
     ::signal(SIGINT, SIG_DFL);
-    bool good = false;
+    Round r{false, false};
     try {
-      good = round(dir, trials_only);
+      r = round(dir, trials_only);
     } catch (const std::exception& e) {
       std::fprintf(stderr, "moted: %s\n", e.what());
     }
     std::fflush(stderr);
-    ::_exit(good ? 0 : 1);
+    ::_exit((r.good ? 0 : kBad) | (r.trial ? kTrial : 0));
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return false;
+    if (errno != EINTR) return {false, false};
     if (g_stop != 0) ::kill(child, SIGTERM);
   }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (!WIFEXITED(status)) return {false, trials_only};
+  return {(WEXITSTATUS(status) & kBad) == 0, (WEXITSTATUS(status) & kTrial) != 0};
 }
 
-bool any_trial(const std::string& dir) {
-  SystemFiles files;
-  bool found = false;
-  for (const auto& item : agent::read_config(files, dir).models)
-    found |= store::Slots(files, agent::model_dir(dir, item.first)).record().state == store::State::kTrial;
-  return found;
-}
+// The configuration may be changed, and damaged, while the daemon runs: the last good one counts until it is mended.
+void reread(Files& files, const std::string& dir, agent::Config* config) try {
+  *config = agent::read_config(files, dir);
+} catch (const Error&) {}  // the round has said so
 
 int serve(const std::string& dir) {
   struct sigaction action {};
@@ -101,18 +107,19 @@ int serve(const std::string& dir) {
   SystemFiles files;
   SystemClock clock;
   Machine machine(files, agent::conditions_path(dir));
+  agent::Config config = agent::read_config(files, dir);
   uint32_t failures = 0;
   while (g_stop == 0) {
     g_now = 0;
-    failures = in_child(dir, false) ? 0 : failures + 1;
-    const int64_t next =
-        clock.monotonic_ms() + agent::next_round_ms(agent::read_config(files, dir).interval_seconds, failures, machine.random());
+    Round last = in_child(dir, false);
+    failures = last.good ? 0 : failures + 1;
+    reread(files, dir, &config);
+    const int64_t next = clock.monotonic_ms() + agent::next_round_ms(config.interval_seconds, failures, machine.random());
     while (g_stop == 0 && g_now == 0) {
       const int64_t left = next - clock.monotonic_ms();
       if (left <= 0) break;
-      const bool trial = any_trial(dir);
-      wait_ms(trial ? std::min(left, agent::kTrialPollMs) : left);
-      if (trial && g_stop == 0) in_child(dir, true);
+      wait_ms(last.trial ? std::min(left, agent::kTrialPollMs) : left);
+      if (last.trial && g_stop == 0) last = in_child(dir, true);
     }
   }
   return 0;
@@ -135,7 +142,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    if (once) return round(dir, false) ? 0 : 1;
+    if (once) return round(dir, false).good ? 0 : 1;
     return serve(dir);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "moted: %s\n", e.what());

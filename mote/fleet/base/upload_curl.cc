@@ -17,7 +17,8 @@ size_t on_header(char* data, size_t size, size_t count, void* user) {
     return from != std::string::npos && to != std::string::npos && to >= from ? line.substr(from, to - from + 1) : "";
   };
   if (const std::string value = value_of("location:"); !value.empty()) reply.location = value;
-  if (const std::string value = value_of("www-authenticate:"); !value.empty() && reply.challenge.size() < 16384) reply.challenge += value + "\n";
+  if (const std::string value = value_of("www-authenticate:"); !value.empty() && reply.challenge.size() < 16384)
+    reply.challenge += value + "\n";
   return size * count;
 }
 

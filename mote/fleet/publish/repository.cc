@@ -39,10 +39,11 @@ void add_signature(Value& document, const PrivateKey& key) {
   document["signatures"] = kept;
 }
 
-Value role_keys(const std::vector<PrivateKey>& keys) {
+Value role_keys(const std::vector<PrivateKey>& keys, size_t threshold = 0) {
   Value ids = Value::array();
   for (const PrivateKey& key : keys) ids.push_back(key_id(key));
-  return {{"keyids", ids}, {"threshold", keys.size()}};
+  if (threshold > keys.size()) throw Error(std::to_string(keys.size()) + " keys cannot give " + std::to_string(threshold) + " signatures");
+  return {{"keyids", ids}, {"threshold", threshold == 0 ? keys.size() : threshold}};
 }
 
 void list_keys(Value& keys, const std::vector<PrivateKey>& of_role) {
@@ -76,10 +77,12 @@ void check_target_path(const std::string& path) {
 
 }  // namespace
 
-Repository::Repository(Files& files, Clock& clock, std::string dir, Lifetimes lifetimes)
-    : files_(files), clock_(clock), dir_(std::move(dir)), lifetimes_(lifetimes) {}
+Repository::Repository(Files& files, Clock& clock, std::string dir) : files_(files), clock_(clock), dir_(std::move(dir)) {
+  const std::string path = dir_ + "/settings.toml";
+  if (const auto text = read_file(files_, path, 1 << 16)) lifetimes_ = within(path, [&] { return parse_lifetimes(*text); });
+}
 
-std::string Repository::expiry(int64_t days) { return utc_text(clock_.now() + days * 86400); }
+std::string Repository::expiry(uint64_t days) { return utc_text(clock_.now() + static_cast<int64_t>(days) * 86400); }
 
 std::string Repository::public_path(const std::string& role, int64_t version) const {
   return dir_ + "/metadata/" + (role == tuf::kTimestamp ? "" : std::to_string(version) + ".") + role + ".json";
@@ -103,12 +106,15 @@ std::string Repository::load(const std::string& role) {
   return load_public(role);
 }
 
-void Repository::init(const std::map<std::string, std::vector<PrivateKey>>& keys) {
+void Repository::init(const std::map<std::string, std::vector<PrivateKey>>& keys, const Lifetimes& lifetimes) {
   if (files_.size(draft_path(tuf::kRoot)) || newest(tuf::kRoot) > 0) throw Error(dir_ + " is a repository already");
   for (const char* role : {tuf::kRoot, tuf::kTargets, tuf::kSnapshot, tuf::kTimestamp, kRollout}) {
     if (keys.count(role) == 0 || keys.at(role).empty()) throw Error(std::string("no key for ") + role);
   }
+  const std::string settings = lifetimes_text(lifetimes);
+  lifetimes_ = parse_lifetimes(settings);
   for (const char* folder : {"/metadata", "/targets", "/draft"}) files_.make_dir(dir_ + folder);
+  replace_file(files_, dir_ + "/settings.toml", settings);
   Value root = unsigned_document(tuf::kRoot, 1, expiry(lifetimes_.root_days));
   root["signed"]["consistent_snapshot"] = true;
   for (const char* role : {tuf::kRoot, tuf::kTargets, tuf::kSnapshot, tuf::kTimestamp}) {
@@ -129,21 +135,21 @@ void Repository::init(const std::map<std::string, std::vector<PrivateKey>>& keys
 // The next version of a role as a draft, without signatures.
 void Repository::draft_anew(const std::string& role, const std::string& text) {
   Value document = parse(text);
-  const int64_t days = role == tuf::kRoot ? lifetimes_.root_days : role == kRollout ? lifetimes_.rollout_days : lifetimes_.targets_days;
+  const uint64_t days = role == tuf::kRoot ? lifetimes_.root_days : role == kRollout ? lifetimes_.rollout_days : lifetimes_.targets_days;
   document["signatures"] = Value::array();
   document["signed"]["version"] = newest(role) + 1;
   document["signed"]["expires"] = expiry(days);
   replace_file(files_, draft_path(role), document.dump(1));
 }
 
-void Repository::rotate(const std::string& role, const std::vector<PrivateKey>& keys) {
+void Repository::rotate(const std::string& role, const std::vector<PrivateKey>& keys, size_t threshold) {
   if (keys.empty()) throw Error("no key for " + role);
   const bool rollout = role == kRollout;
   const std::string holder = rollout ? tuf::kTargets : tuf::kRoot;
   Value document = parse(load(holder));
   Value& body = rollout ? document["signed"]["delegations"] : document["signed"];
   if (!rollout && !body["roles"].contains(role)) throw Error("there is no role '" + role + "'");
-  (rollout ? body["roles"][0] : body["roles"][role]).update(role_keys(keys));
+  (rollout ? body["roles"][0] : body["roles"][role]).update(role_keys(keys, threshold));
   list_keys(body["keys"], keys);
   drop_unused(body["keys"], body["roles"]);
   draft_anew(holder, document.dump());
@@ -197,6 +203,12 @@ void Repository::halt(const std::string& channel) {
   Value value = parse(*text);
   value["halted"] = true;
   put_target(kRollout, path, canonical(value));
+}
+
+void Repository::withdraw(const std::string& channel) {
+  Value rollout = parse(load(kRollout));
+  if (rollout["signed"]["targets"].erase("rollout/" + channel + ".json") == 0) throw Error("there is no channel '" + channel + "'");
+  draft_anew(kRollout, rollout.dump());
 }
 
 std::vector<std::string> Repository::sign(const PrivateKey& key) {

@@ -5,6 +5,7 @@
 //   metadata/   root, targets, rollout, snapshot: N.<role>.json; timestamp.json
 //   targets/    <sha256>.<name>
 //   draft/      next versions of root, targets and rollout, on their way to enough signatures; not to be served
+//   settings.toml  lifetimes; not to be served
 //
 // Offline keys (root, targets) sign packages. The online role "rollout" is delegated rollout/* alone: its files say which of the signed
 // packages a channel gets, for how many devices, and whether it is halted; it cannot sign a package.
@@ -16,12 +17,9 @@
 #include "mote/fleet/base/clock.h"
 #include "mote/fleet/base/files.h"
 #include "mote/fleet/base/key.h"
+#include "mote/fleet/publish/lifetimes.h"
 
 namespace mote::fleet::publish {
-
-struct Lifetimes {
-  int64_t root_days = 365, targets_days = 180, rollout_days = 14, snapshot_days = 14, timestamp_days = 3;
-};
 
 // What a channel gets: devices whose hash (of device and rollout) is among the first `percent` of a hundred take the package.
 struct Ring {
@@ -32,18 +30,19 @@ struct Ring {
 
 class Repository {
  public:
-  Repository(Files& files, Clock& clock, std::string dir, Lifetimes lifetimes = {});
+  Repository(Files& files, Clock& clock, std::string dir);  // throws Error when settings.toml is not what it should be
 
   // Drafts of root, targets and rollout for these keys: role -> private keys (only the public halves are written); all of a role's keys
   // must sign. Roles: root, targets, snapshot, timestamp, rollout. Throws Error when there is a repository already.
-  void init(const std::map<std::string, std::vector<PrivateKey>>& keys);
-  // Gives a role these keys, all of which must sign from now on, in drafts of root (for rollout: of targets) and of what the role itself
-  // has signed. Root's next version needs the signatures of its old keys and of its new ones.
-  void rotate(const std::string& role, const std::vector<PrivateKey>& keys);
+  void init(const std::map<std::string, std::vector<PrivateKey>>& keys, const Lifetimes& lifetimes = {});
+  // Gives a role these keys, `threshold` of which (0: all) must sign from now on, in drafts of root (for rollout: of targets) and of what
+  // the role itself has signed. Root's next version needs the signatures of its old keys and of its new ones.
+  void rotate(const std::string& role, const std::vector<PrivateKey>& keys, size_t threshold = 0);
   // Copies a file in and lists it in the draft of targets.
   void add(const std::string& file, const std::string& target_path);
   void set_ring(const Ring& ring);
-  void halt(const std::string& channel);
+  void halt(const std::string& channel);      // devices on their way stop where they are
+  void withdraw(const std::string& channel);  // the channel offers nothing any more: devices on their way forget about it
   // Adds this key's signature to every draft that it may sign. Returns their names; throws Error when there are none.
   std::vector<std::string> sign(const PrivateKey& key);
   // Makes all drafts public, and new snapshot and timestamp of them. Throws Error, and publishes nothing, when a draft lacks signatures.
@@ -57,13 +56,13 @@ class Repository {
   std::string load_public(const std::string& role);
   void require_signed(const std::string& role, const std::string& text);
   void put_target(const std::string& role, const std::string& target_path, std::string_view bytes);
-  std::string expiry(int64_t days);
+  std::string expiry(uint64_t days);
   void draft_anew(const std::string& role, const std::string& text);
 
   Files& files_;
   Clock& clock_;
   const std::string dir_;
-  const Lifetimes lifetimes_;
+  Lifetimes lifetimes_;
 };
 
 }  // namespace mote::fleet::publish

@@ -163,5 +163,42 @@ TEST_F(RepositoryTest, EveryRoleCanBeGivenOtherKeys) {
   }
 }
 
+TEST_F(RepositoryTest, AsManySignaturesAsTheThresholdSays) {
+  sign_all();
+  publish();
+  std::vector<PrivateKey> three;
+  for (int i = 0; i < 3; ++i) three.push_back(PrivateKey::generate("ed25519"));
+  EXPECT_THROW(repo.rotate("targets", three, 4), Error);
+  repo.rotate("targets", three, 2);
+  keys["targets"] = {three[2]};
+  sign_all();
+  EXPECT_THROW(publish(), Error);
+  repo.sign(three[0]);
+  EXPECT_NO_THROW(publish());
+}
+
+TEST_F(RepositoryTest, LifetimesStay) {
+  Repository other(files, clock, "other");
+  other.init(keys, {100, 50, 5, 4, 2});
+  Repository again(files, clock, "other");
+  again.add("kws.mpkg", "kws.mpkg");
+  for (const auto& [role, list] : keys) {
+    for (const PrivateKey& key : list) {
+      if (role != "snapshot" && role != "timestamp") again.sign(key);
+    }
+  }
+  again.publish(keys["snapshot"][0], keys["timestamp"][0]);
+  const auto days = [&](const std::string& file, const char* type) {
+    const tuf::Document document(*read_file(files, "other/metadata/" + file, 1 << 20), type);
+    return (document.expires() - clock.now()) / 86400;
+  };
+  EXPECT_EQ(days("1.root.json", tuf::kRoot), 100);
+  EXPECT_EQ(days("1.targets.json", tuf::kTargets), 50);
+  EXPECT_EQ(days("1.snapshot.json", tuf::kSnapshot), 4);
+  EXPECT_EQ(days("timestamp.json", tuf::kTimestamp), 2);
+  replace_file(files, "other/settings.toml", "root_days = 0\n");
+  EXPECT_THROW(Repository(files, clock, "other"), Error);
+}
+
 }  // namespace
 }  // namespace mote::fleet::publish

@@ -52,6 +52,13 @@ void Slots::affirm() {
   affirmed_ = true;
 }
 
+std::shared_ptr<void> Slots::hold() {
+  std::shared_ptr<void> alone = files_.lock(dir_ + "/lock", true);
+  const uint64_t known = record_.generation;
+  load();
+  return record_.generation == known ? alone : nullptr;
+}
+
 bool Slots::tell(const Event& event) {
   if (step(record_, event) == record_) return false;
   make_files();

@@ -3,6 +3,7 @@
 // Two slot records on the medium: slot.0 and slot.1 of a folder. The valid one with the higher generation counts; a commit overwrites the
 // other, then syncs. Whatever a power cut does to that write, one whole record remains.
 
+#include <memory>
 #include <string>
 
 #include "mote/fleet/base/files.h"
@@ -25,6 +26,9 @@ class Slots {
 
   // Afterwards the medium holds record(), whatever became of an earlier sync: what only older records needed may go.
   void affirm();
+
+  // Keeps others from committing while the result lives. Null when somebody has committed since record() was read.
+  std::shared_ptr<void> hold();
 
  private:
   std::string path(int slot) const { return dir_ + "/slot." + std::to_string(slot); }

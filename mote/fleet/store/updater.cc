@@ -69,13 +69,16 @@ bool Updater::fetch_and_adopt() {
   return objects_.adopt(model);
 }
 
-// Known-good and candidate stay; the previous model too, while all of them fit the budget.
+// Known-good and candidate stay; the previous model too, while all of them fit the budget. An agent and an application may both be here:
+// what is left over by a record that is no longer the newest may be in use.
 void Updater::collect() {
   const Record& r = record();
   const bool room = r.known_good.bytes + r.candidate.bytes + r.previous.bytes <= options_.storage_budget;
   const auto keep = [&](const std::string& digest) { return needs(r, digest) || (room && digest == r.previous.digest); };
   const std::vector<std::string> leftovers = objects_.leftovers(keep, r.candidate.digest);
   if (leftovers.empty()) return;
+  const std::shared_ptr<void> alone = slots_.hold();
+  if (!alone) return;
   slots_.affirm();
   objects_.remove(leftovers);
 }

@@ -158,6 +158,19 @@ TEST_F(UpdaterTest, CollectsWhatNoRecordNeedsInsideTheBudget) {
   EXPECT_EQ(runs(), make_model(1));
 }
 
+TEST_F(UpdaterTest, WhatAnotherProcessIsFetchingIsNotCollected) {
+  Updater application = start(), agent = start();
+  ASSERT_TRUE(agent.offer(make_model(1)));
+  agent.objects().prepare();
+  const std::string incoming = agent.objects().incoming(make_model(1).digest);
+  files.create(incoming);
+  application.advance();  // its record is older than the offer
+  EXPECT_TRUE(files.size(incoming));
+  agent.withdraw("gone");
+  agent.advance();
+  EXPECT_FALSE(files.size(incoming));
+}
+
 TEST(Record, EveryDamagedByteIsNoticed) {
   Record r;
   r.generation = 7;

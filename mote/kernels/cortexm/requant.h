@@ -40,16 +40,17 @@ inline int32_t scaled(int32_t doubled, const Scale& s) {
   const int32_t x = high_mul(doubled, s.multiplier);
   return (x + ((x >> 31) & s.minus) + s.half) >> s.shift;
 }
-// a + b of elements with different scales, as q_add has it.
+// a + b (or a - b) of elements with different scales, as q_add has it.
 struct Sum {
   Scale a, b, y;
   int16_t a_zero, b_zero, y_zero;
   int8_t lo, hi;
   int8_t left;  // one more than q_add's left_shift
 };
+template <int kSign = 1>
 inline int32_t added(int32_t a, int32_t b, const Sum& s) {
   const int32_t p = scaled((a - s.a_zero) * (1 << s.left), s.a), q = scaled((b - s.b_zero) * (1 << s.left), s.b);
-  const int32_t v = scaled((p + q) * 2, s.y) + s.y_zero;
+  const int32_t v = scaled((p + kSign * q) * 2, s.y) + s.y_zero;
   return v < s.lo ? s.lo : v > s.hi ? s.hi : v;
 }
 // y may be a or b.

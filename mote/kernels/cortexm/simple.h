@@ -1,6 +1,6 @@
 #pragma once
 
-// The operators that take little time: averages, sums, softmax, tables.
+// The operators that take little time: averages, softmax.
 
 #include "mote/kernels/cortexm/conv.h"
 #include "mote/ops/common/fixed_point.h"
@@ -35,10 +35,6 @@ inline void avg_pool(const AvgPool& a, const int8_t* x, int8_t* y, int32_t begin
       }
     }
   }
-}
-
-inline void look_up(const uint8_t* table, const uint8_t* x, uint8_t* y, int32_t count) {
-  for (; count > 0; --count) *y++ = table[*x++];
 }
 
 struct Softmax {

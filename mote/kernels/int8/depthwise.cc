@@ -65,6 +65,7 @@ void prepare(const Problem& p, int32_t batch, Prepared* out) {
       out->columns.left[to] = one.left[k];
       out->columns.right[to] = one.right[k];
       out->columns.real[to] = one.real[k];
+      if (p.stage.residual_in_sums()) out->columns.residual[to] = one.residual[k];
     }
   }
   const int32_t zero = p.stage.x_zero(batch), excess = zero - LeftForm(p.is_signed, zero).offset();

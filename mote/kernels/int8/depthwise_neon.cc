@@ -177,6 +177,7 @@ class Blocks {
       columns_.base[to] = 0;
       columns_.multiplier[to] = one.multiplier[k], columns_.left[to] = one.left[k], columns_.right[to] = one.right[k];
       columns_.real[to] = one.real[k];
+      if (p_.stage.residual_in_sums()) columns_.residual[to] = one.residual[k];
     }
   }
 

@@ -13,7 +13,7 @@
 //   store_sums<N>(sums, v)   the outputs of N registers of sums, in order
 //   LeftForm                 how 8-bit values become elements of the left side
 
-#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__) || defined(MOTE_DOT_PAIRS)
 #include "mote/kernels/int8/dot_vnni.h"
 #elif defined(__aarch64__)
 #include "mote/kernels/int8/dot_neon.h"

@@ -5,6 +5,7 @@
 
 #include <immintrin.h>
 
+#include "mote/kernels/int8/add_now.h"
 #include "mote/kernels/int8/interleave.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
@@ -46,7 +47,7 @@ MOTE_INLINE Register zero_register() { return _mm256_setzero_si256(); }
 MOTE_INLINE Register load_register(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
 MOTE_INLINE void store_register(void* p, Register v) { _mm256_storeu_si256(static_cast<__m256i*>(p), v); }
 MOTE_INLINE Register load_weights(const int8_t* w) { return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w))); }
-MOTE_INLINE Register dot(Register sum, Register x, Register w) { return _mm256_add_epi32(sum, _mm256_madd_epi16(x, w)); }
+MOTE_INLINE Register dot(Register sum, Register x, Register w) { return add_now(sum, _mm256_madd_epi16(x, w)); }
 MOTE_INLINE Register broadcast(const Left* p) {
   long long v;
   __builtin_memcpy(&v, p, 8);

@@ -1,9 +1,11 @@
 #pragma once
 
-// vpdpbusd: u8 by s8, four products added to a sum. Signed values go in with 128 added.
+// vpdpbusd: u8 by s8, four products added to a sum. Signed values go in with 128 added. The same in three instructions where
+// dot_pairs.h is asked for.
 
 #include <immintrin.h>
 
+#include "mote/kernels/int8/add_now.h"
 #include "mote/kernels/int8/columns_s8.h"
 #include "mote/kernels/int8/interleave.h"
 
@@ -36,11 +38,19 @@ MOTE_INLINE void join_taps(__m128i a, __m128i b, __m128i c, __m128i d, uint8_t f
 }
 #else
 using Register = __m256i;
-inline constexpr int kVectorOutputs = 8, kTileVectors = 2, kTileRows = 6;
+inline constexpr int kVectorOutputs = 8, kTileVectors = 2;
 MOTE_INLINE Register zero_register() { return _mm256_setzero_si256(); }
 MOTE_INLINE Register load_register(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
 MOTE_INLINE void store_register(void* p, Register v) { _mm256_storeu_si256(static_cast<__m256i*>(p), v); }
+#if defined(MOTE_DOT_PAIRS)
+inline constexpr int kTileRows = 5;
+MOTE_INLINE Register dot(Register sum, Register x, Register w) {
+  return add_now(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(x, w), _mm256_set1_epi16(1)));
+}
+#else
+inline constexpr int kTileRows = 6;
 MOTE_INLINE Register dot(Register sum, Register x, Register w) { return _mm256_dpbusd_avx_epi32(sum, x, w); }
+#endif
 MOTE_INLINE Register add(Register a, Register b) { return _mm256_add_epi32(a, b); }
 MOTE_INLINE Register broadcast(const Left* p) {
   int32_t v;

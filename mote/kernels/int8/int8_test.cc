@@ -71,6 +71,10 @@ Array bytes(Draw& d, DType type, const Shape& shape) {
   for (int i = 0; i < 3 && a.count() > 0; ++i) a.set(d.in(0, static_cast<int32_t>(a.count()) - 1), type == DType::u8 ? 255 : -128);
   return a;
 }
+// Half of them such that neighbours' products add up within 16 bits, and just so: kernels of their own multiply these.
+Array some_weights(Draw& d, const Shape& shape) {
+  return d.one_in(2) ? bytes(d, DType::s8, shape) : Array::random(DType::s8, shape, d.seed(), -64, 64);
+}
 DType byte_type(Draw& d) { return d.one_in(2) ? DType::s8 : DType::u8; }
 int32_t zero_point(Draw& d, DType type) { return type == DType::u8 ? d.in(0, 255) : d.in(-128, 127); }
 
@@ -115,7 +119,7 @@ TEST(Int8Kernels, MatmulsAgree) {
     Draw d(seed);
     const DType type = d.one_in(2) ? DType::s8 : DType::u8;
     const int32_t m = d.one_in(2) ? d.in(1, 30) : 1, n = d.in(1, 80), k = d.one_in(12) ? d.in(1200, 5400) : d.in(1, 200);
-    const Array x = bytes(d, type, d.one_in(2) ? Shape{m, k} : Shape{2, m, k}), w = bytes(d, DType::s8, {n, k});
+    const Array x = bytes(d, type, d.one_in(2) ? Shape{m, k} : Shape{2, m, k}), w = some_weights(d, {n, k});
     ops::q_matmul::Attrs a;
     std::vector<Array> in = stage_inputs(d, type, n, static_cast<int32_t>(x.count() / k), false, &a);
     in.insert(in.begin(), {x, w.packed(Layout::kPanel16k4)});
@@ -151,14 +155,18 @@ void add_residual(Draw& d, const Array& x, ops::q_conv::Attrs* a, std::vector<Ar
   (void)x;
   ops::QuantBinaryAttrs s;
   s.mode = static_cast<uint32_t>(d.in(0, 1));
+  const bool to_sums = d.one_in(2);
   const auto zero = [&] { return y == DType::s16 ? d.in(-900, 900) : zero_point(d, y); };
   s.a_zero = zero(), s.b_zero = zero(), s.y_zero = zero();
   s.left_shift = y == DType::s16 ? 12 : 20;
   s.a_multiplier = d.in(1 << 30, 0x7fffffff), s.b_multiplier = d.in(1 << 30, 0x7fffffff), s.y_multiplier = d.in(1 << 30, 0x7fffffff);
   s.a_shift = d.in(-3, 0), s.b_shift = d.in(-3, -1), s.y_shift = d.in(-21, -15);
   s.a_scale = 0.02f, s.b_scale = 0.031f, s.y_scale = 0.05f;
+  if (to_sums) s.mode = static_cast<uint32_t>(ops::QuantMode::kSums), s.b_shift = d.in(-20, 0);
   ops::q_conv::set_sum_attrs(*a, s);
   in->push_back(Array::random(y, shape.outputs[0].shape(), d.seed(), y == DType::u8 ? 0 : -128, 127));
+  const int32_t n = static_cast<int32_t>(shape.outputs[0].shape().back());
+  if (to_sums) in->push_back(Array::random(DType::s32, d.one_in(3) ? Shape{1} : Shape{n}, d.seed(), -10, 1 << 22));
 }
 
 ops::q_conv::Attrs window_attrs(Draw& d, int spatial) {
@@ -188,7 +196,7 @@ void check_conv(Draw& d, bool depthwise) {
   }
   x.push_back(channels * groups);
   w.push_back(channels);
-  const Array input = bytes(d, type, x), weights = bytes(d, DType::s8, w);
+  const Array input = bytes(d, type, x), weights = some_weights(d, w);
   std::vector<Array> in = stage_inputs(d, type, groups * outputs, x[0], depthwise, &a);
   in.insert(in.begin(), {input, weights.packed(Layout::kPanel16k4)});
   add_residual(d, input, &a, &in);
@@ -225,7 +233,7 @@ TEST(Int8Kernels, LargeConvolutionsAgree) {
     for (int i = 0; i < 2; ++i) a.strides[i] = stride, a.pads_begin[i] = d.in(0, 1), a.pads_end[i] = d.in(0, 1);
     const int32_t outputs = depthwise ? 1 : d.in(8, 150);
     const Array input = bytes(d, type, {d.in(1, 2), d.in(kernel, 20), d.in(kernel, 40), channels * a.groups});
-    const Array weights = bytes(d, DType::s8, {outputs * a.groups, kernel, kernel, channels});
+    const Array weights = some_weights(d, {outputs * a.groups, kernel, kernel, channels});
     SCOPED_TRACE(testing::PrintToString(input.shape()) + " by " + testing::PrintToString(weights.shape()));
     std::vector<Array> in = stage_inputs(d, type, outputs * a.groups, input.shape()[0], depthwise, &a);
     in.insert(in.begin(), {input, weights.packed(Layout::kPanel16k4)});

@@ -2,6 +2,17 @@
 
 #include "mote/kernels/int8/dot.h"
 
+#if defined(MOTE_FIRST_ISA)
+namespace mote::kernels {
+namespace MOTE_FIRST_ISA {
+uint64_t probe_dot_s8(uint32_t rounds, float* sink) noexcept;
+}
+namespace MOTE_ISA_NAME {
+// What quantizers make is multiplied by the layer that is asked first.
+uint64_t probe_dot_s8(uint32_t rounds, float* sink) noexcept { return MOTE_FIRST_ISA::probe_dot_s8(rounds, sink); }
+}  // namespace MOTE_ISA_NAME
+}  // namespace mote::kernels
+#else
 namespace mote::kernels::MOTE_ISA_NAME {
 
 // For all that the compiler knows: else it would multiply once and only add.
@@ -37,3 +48,4 @@ uint64_t probe_dot_s8(uint32_t rounds, float* sink) noexcept {
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME
+#endif

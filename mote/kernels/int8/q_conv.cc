@@ -61,7 +61,7 @@ KernelFn select_q_conv(const OpContext& c) noexcept {
     const KernelFn depthwise = a.groups > 1 && channels == 1 ? select_q_depthwise(c) : nullptr;
     if (depthwise != nullptr) return depthwise;
   }
-  if (channels == 0 || (a.groups > 1 && w.dim(0) / a.groups % kPanel != 0)) return nullptr;
+  if (channels == 0 || (a.groups > 1 && w.dim(0) / a.groups % kPanel != 0) || !suits(w)) return nullptr;
   return &run;
 }
 

@@ -66,56 +66,79 @@ struct StoreRows {
     return x;
   }
 
+  // What a residual adds to the sums of its outputs.
+  struct InSums {
+    MOTE_INLINE explicit InSums(const Stage& s) {
+      if (!s.residual_in_sums()) return;
+      zero = s.residual_->b_zero, shift = -s.residual_->b_shift;
+      half = shift > 0 ? 1 << (shift - 1) : 0;
+    }
+    template <class T>
+    MOTE_INLINE VI operator()(const uint8_t* residual, int32_t v, int32_t count, VI factor) const {
+      const VI r = load_as_ints(reinterpret_cast<const T*>(residual) + v, count);
+      return hn::ShiftRightSame(hn::Add(hn::Mul(hn::Sub(r, set_ints(zero)), factor), set_ints(half)), shift);
+    }
+    int32_t zero = 0, shift = 0, half = 0;
+  };
+
   template <How Kind, class T, bool Residual>
   static void run(const Stage& s, const Columns& c, const Outputs& o) {
     const Bounds bounds = s.bounds_;
     const SumOf<1> sum(Residual ? *s.residual_ : ops::QuantBinaryAttrs{}, s.type_);
+    const bool to_sums = Residual && s.residual_in_sums();
     for (int32_t v = 0; v < o.count; v += kIntLanes) {
       const int32_t at = o.at + v, left = o.count - v;
       const VI base = hn::Load(I32(), c.base + at);
       const Factor factor{hn::Load(I32(), c.multiplier + at), hn::Load(I32(), c.left + at), hn::Load(I32(), c.right + at)};
       for (int32_t m = 0; m < o.rows; ++m) {
         VI x = sum_of(c, o, v, m, base);
+        if (to_sums) x = hn::Add(x, InSums(s).operator()<T>(o.residual[m], v, left, hn::Load(I32(), c.residual + at)));
         if constexpr (Kind == How::kSimple) x = clamp_within(factor.scale<true>(x), bounds);
         if constexpr (Kind == How::kFixed) x = clamp_within(factor.scale<false>(x), bounds);
         if constexpr (Kind == How::kReal) {
           x = round_within(hn::Mul(hn::ConvertTo(FloatOfInts(), x), hn::BitCast(FloatOfInts(), factor.multiplier)), bounds);
         }
         if constexpr (Kind == How::kDouble) x = scale_by_doubles(x, c.real + at, bounds);
-        if constexpr (Residual) x = sum(x, load_as_ints(reinterpret_cast<const T*>(o.residual[m]) + v, left));
+        if (Residual && !to_sums) x = sum(x, load_as_ints(reinterpret_cast<const T*>(o.residual[m]) + v, left));
         store_ints(x, left, reinterpret_cast<T*>(o.out[m]) + v);
       }
     }
   }
 
-  // Bytes without a residual, scaled by small reals or simple factors: the way of most layers, four vectors at a time.
-  template <bool Real, int V, class T>
-  static MOTE_INLINE void run_bytes(const Columns& c, const Outputs& o, int32_t v, int32_t count, const ByteBounds<T>& bounds) {
-    VI base[V], multiplier[V], right[V], x[V];
+  // Bytes scaled by small reals or simple factors, without a residual or with one that goes to the sums: the way of most layers, four
+  // vectors at a time.
+  template <bool Real, bool Adds, int V, class T>
+  static MOTE_INLINE void run_bytes(const InSums& in_sums, const Columns& c, const Outputs& o, int32_t v, int32_t count,
+                                    const ByteBounds<T>& bounds) {
+    VI base[V], multiplier[V], right[V], factor[V], x[V];
     unroll<V>([&](auto i) MOTE_LAMBDA {
       base[i] = hn::Load(I32(), c.base + o.at + v + i * kIntLanes);
       multiplier[i] = hn::Load(I32(), c.multiplier + o.at + v + i * kIntLanes);
       right[i] = hn::Load(I32(), c.right + o.at + v + i * kIntLanes);
+      if (Adds) factor[i] = hn::Load(I32(), c.residual + o.at + v + i * kIntLanes);
     });
     for (int32_t m = 0; m < o.rows; ++m) {
       unroll<V>([&](auto i) MOTE_LAMBDA {
         const FloatOfInts d;
-        const VI sum = sum_of(c, o, v + i * kIntLanes, m, base[i]);
+        VI sum = sum_of(c, o, v + i * kIntLanes, m, base[i]);
+        if constexpr (Adds)
+          sum = hn::Add(sum, in_sums.template operator()<T>(o.residual[m], v + i * kIntLanes, count - i * kIntLanes, factor[i]));
         if constexpr (Real) x[i] = nearest_small(hn::Mul(hn::ConvertTo(d, sum), hn::BitCast(d, multiplier[i])));
         else x[i] = rounding_shift_right(high_mul(sum, multiplier[i]), right[i]);
       });
       store_bytes<V>(x, bounds, count, reinterpret_cast<T*>(o.out[m]) + v);
     }
   }
-  template <bool Real, class T>
+  template <bool Real, bool Adds, class T>
   static void run_bytes(const Stage& s, const Columns& c, const Outputs& o) {
     const ByteBounds<T> bounds(s.bounds_);
+    const InSums in_sums(s);
     for (int32_t v = 0; v < o.count; v += 4 * kIntLanes) {
       const int32_t left = o.count - v;
-      if (left > 3 * kIntLanes) run_bytes<Real, 4>(c, o, v, left, bounds);
-      else if (left > 2 * kIntLanes) run_bytes<Real, 3>(c, o, v, left, bounds);
-      else if (left > kIntLanes) run_bytes<Real, 2>(c, o, v, left, bounds);
-      else run_bytes<Real, 1>(c, o, v, left, bounds);
+      if (left > 3 * kIntLanes) run_bytes<Real, Adds, 4>(in_sums, c, o, v, left, bounds);
+      else if (left > 2 * kIntLanes) run_bytes<Real, Adds, 3>(in_sums, c, o, v, left, bounds);
+      else if (left > kIntLanes) run_bytes<Real, Adds, 2>(in_sums, c, o, v, left, bounds);
+      else run_bytes<Real, Adds, 1>(in_sums, c, o, v, left, bounds);
     }
   }
 
@@ -144,9 +167,10 @@ struct StoreRows {
 
   template <class T, bool Residual>
   static void run(const Stage& s, const Columns& c, const Outputs& o) {
-    if constexpr (!Residual && sizeof(T) == 1) {
-      if (s.real_ && c.small) return run_bytes<true, T>(s, c, o);
-      if (!s.real_ && !s.double_ && c.simple) return run_bytes<false, T>(s, c, o);
+    if constexpr (sizeof(T) == 1) {
+      const bool quick = !Residual || s.residual_in_sums();
+      if (quick && s.real_ && c.small) return run_bytes<true, Residual, T>(s, c, o);
+      if (quick && !s.real_ && !s.double_ && c.simple) return run_bytes<false, Residual, T>(s, c, o);
     }
     if (s.double_) return run<How::kDouble, T, Residual>(s, c, o);
     if (s.real_) return run<How::kReal, T, Residual>(s, c, o);
@@ -173,6 +197,7 @@ void Stage::describe(int32_t first, int32_t count, Columns* columns) const noexc
     hn::Store(multiplier, I32(), c.multiplier + i);
     hn::Store(f32 ? bias : f.left, I32(), c.left + i);
     hn::Store(f.right, I32(), c.right + i);
+    if (residual_factor_.given()) hn::Store(ints_of(residual_factor_, n, some), I32(), c.residual + i);
     simple = hn::And(simple, f.is_simple(shift));
     // As integers, the bits of floats without their sign have the order of the numbers; not a number comes last.
     small = hn::And(small, hn::Lt(hn::And(multiplier, set_ints(0x7fffffff)), set_ints(0x3f800000)));

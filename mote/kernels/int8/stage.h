@@ -15,9 +15,10 @@ struct Columns {
   alignas(64) int32_t weight[kCount];                                   // sum of the weights
   alignas(64) int32_t multiplier[kCount], left[kCount], right[kCount];  // Factor; where the output is f32, multiplier and bias as bits
   alignas(64) double real[kCount];
-  bool simple;         // every Factor is
-  bool least = false;  // a weight is -128, where that matters (tile.h)
-  bool small;          // real multipliers are below 1: what they give fits 32 bits and is a number
+  alignas(64) int32_t residual[kCount];  // factors of the residual that goes to the sums
+  bool simple;                           // every Factor is
+  bool least = false;                    // a weight is -128, where that matters (tile.h)
+  bool small;                            // real multipliers are below 1: what they give fits 32 bits and is a number
 };
 
 // What belongs to a row of the left side: v = sum + base + zero_factor * zero + weight_factor * weight.
@@ -50,6 +51,7 @@ class Stage {
         w_zero_(c, ops::kStageWZero),
         x_zero_(c, ops::kStageXZero),
         x_scale_(c, ops::kStageXScale),
+        residual_factor_(c, ops::kStageResidualFactor),
         residual_(residual),
         a_zero_(a.input_zero),
         w_shift_(c.input(1).dtype() == DType::u8 ? 128 : 0),
@@ -77,6 +79,8 @@ class Stage {
   // The outputs are scaled as 32-bit integers or floats, without 64-bit arithmetic.
   MOTE_INLINE bool has_real() const { return real_; }
   MOTE_INLINE bool has_double() const { return double_; }
+  // The residual is added to the sums.
+  MOTE_INLINE bool residual_in_sums() const { return residual_factor_.given(); }
   MOTE_INLINE bool has_w_zero() const { return w_zero_.given() || b_zero_ != 0; }
 
   // Fills in everything but `weight`, for outputs [first, first + count), the last vector to its end.
@@ -90,7 +94,7 @@ class Stage {
   friend struct StoreRows;
   Bounds bounds_;
   DType type_;
-  Each bias_, multiplier_, shift_, w_zero_, x_zero_, x_scale_;
+  Each bias_, multiplier_, shift_, w_zero_, x_zero_, x_scale_, residual_factor_;
   const ops::QuantBinaryAttrs* residual_;
   int32_t a_zero_, w_shift_, b_zero_;
   DType x_type_, w_type_;

@@ -8,7 +8,8 @@
 namespace mote::ops {
 
 // Values are part of the program format.
-enum class QuantMode : uint32_t { kFixed = 0, kReal = 1, kShift = 2 };
+// kSums: of q_conv's residual alone, which is added to the sums before they are scaled.
+enum class QuantMode : uint32_t { kFixed = 0, kReal = 1, kShift = 2, kSums = 3 };
 
 struct QuantBinaryAttrs {
   uint32_t mode = 0;
@@ -82,6 +83,7 @@ class QuantSum {
       }
       case QuantMode::kShift:
         return int64_t{rounding_shift_right(x, -a_.a_shift)} + Sign * int64_t{rounding_shift_right(y, -a_.b_shift)} + a_.y_zero;
+      case QuantMode::kSums:
       case QuantMode::kFixed: break;
     }
     const int32_t p = scale_by(wrapping_shift_left(x, a_.left_shift), a_.a_multiplier, a_.a_shift);

@@ -14,6 +14,7 @@
 namespace mote::ops {
 
 constexpr int kStageBias = 2, kStageMultiplier = 3, kStageShift = 4, kStageXZero = 5, kStageWZero = 6, kStageXScale = 7;
+constexpr int kStageResidualFactor = 9;  // of q_conv
 constexpr DTypeMask kStageTypes = kQuant | mask_of(DType::s32) | mask_of(DType::f32);
 inline constexpr char kStageSignature[] = "x, weights, bias?, multiplier?, shift?, x_zero?, w_zero?, x_scale? -> y";
 
@@ -80,15 +81,23 @@ class QuantStage {
       return;
     }
     sum += static_cast<uint64_t>(bias(channel));
+    if (residual_ != nullptr && to_sums_) {
+      sum += static_cast<uint64_t>(int64_t{residual_in_sums(load_int(*residual_, residual), channel)});
+      store_int(y_, offset, clamp_to(int64_t{scaled(sum, channel)} + zero_, range_));
+      return;
+    }
     int32_t v = clamp_to(int64_t{scaled(sum, channel)} + zero_, range_);
     if (residual_ != nullptr) v = residual_sum_.of(v, load_int(*residual_, residual), y_.dtype());
     store_int(y_, offset, v);
   }
 
-  // Adds a tensor of the output's shape and type, as q_add does with the result as its first operand.
+  // Adds a tensor of the output's shape and type, as q_add does with the result as its first operand, or (kSums) to the sums.
   void add_residual(const Tensor& residual, const QuantBinaryAttrs& how) {
     residual_ = &residual;
     residual_sum_ = QuantSum<1>(how);
+    to_sums_ = how.mode == static_cast<uint32_t>(QuantMode::kSums);
+    residual_zero_ = how.b_zero;
+    residual_shift_ = -how.b_shift;
   }
   const Tensor* residual() const { return residual_; }
 
@@ -107,6 +116,11 @@ class QuantStage {
   float to_float(uint64_t sum) const {
     const int64_t v = static_cast<int64_t>(sum);
     return wide_ ? static_cast<float>(v) : static_cast<float>(wrap_to_s32(v));
+  }
+  int32_t residual_in_sums(int32_t r, int32_t channel) const {
+    const int64_t factor = vector_int(c_.input(kStageResidualFactor), pick(kStageResidualFactor, channel));
+    const int64_t half = residual_shift_ > 0 ? int64_t{1} << (residual_shift_ - 1) : 0;
+    return wrap_to_s32(wrap_to_s32((int64_t{r} - residual_zero_) * factor) + half) >> residual_shift_;
   }
   int32_t scaled(uint64_t sum, int32_t channel) const {
     const int64_t v = static_cast<int64_t>(sum);
@@ -129,6 +143,8 @@ class QuantStage {
   bool wide_;
   const Tensor* residual_ = nullptr;
   QuantSum<1> residual_sum_{QuantBinaryAttrs{}};
+  bool to_sums_ = false;
+  int32_t residual_zero_ = 0, residual_shift_ = 0;
 };
 
 // Adds to a sum the products of `count` neighbouring x with weights (n, k), (n, k + 1), ...

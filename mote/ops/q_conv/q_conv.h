@@ -36,14 +36,14 @@ struct Attrs {
   int32_t sum_clamp_lo = 0;
   int32_t sum_clamp_hi = 0;
 };
-constexpr int kResidual = 8;
+constexpr int kResidual = 8, kResidualFactor = kStageResidualFactor;
 using Types = TypeList<int8_t, uint8_t, int16_t>;
 inline constexpr OpInfo kInfo =
     OpInfo(
         "Convolves a quantized tensor, adds a bias and scales the sums to the output's type; padding counts as zero. A residual is added "
-        "to that as q_add does.")
-        .signature("x, weights, bias?, multiplier?, shift?, x_zero?, w_zero?, x_scale?, residual? -> y")
-        .inputs(2, 9)
+        "to that as q_add does, or, times a factor of each channel, to the sums before they are scaled.")
+        .signature("x, weights, bias?, multiplier?, shift?, x_zero?, w_zero?, x_scale?, residual?, residual_factor? -> y")
+        .inputs(2, 10)
         .types(mask_of_list(Types{}))
         .ranks(3, 5)
         .flags(kRowRange | kIntegerExact | kPackedWeights)
@@ -52,22 +52,25 @@ inline constexpr OpInfo kInfo =
 inline constexpr auto kAttrs = std::tuple_cat(
     window_fields<Attrs>(), std::make_tuple(attr("groups", &Attrs::groups, "channels are divided into this many groups")),
     stage_fields<Attrs>(),
-    std::make_tuple(attr("sum_mode", &Attrs::sum_mode, "with a residual: q_add's mode; a is what the convolution gives, b the residual"),
-                    attr("sum_a_zero", &Attrs::sum_a_zero, "with a residual: as in q_add"),
-                    attr("sum_b_zero", &Attrs::sum_b_zero, "with a residual: as in q_add"),
-                    attr("sum_y_zero", &Attrs::sum_y_zero, "with a residual: as in q_add"),
-                    attr("sum_left_shift", &Attrs::sum_left_shift, "with a residual: as in q_add"),
-                    attr("sum_a_multiplier", &Attrs::sum_a_multiplier, "with a residual: as in q_add"),
-                    attr("sum_a_shift", &Attrs::sum_a_shift, "with a residual: as in q_add"),
-                    attr("sum_b_multiplier", &Attrs::sum_b_multiplier, "with a residual: as in q_add"),
-                    attr("sum_b_shift", &Attrs::sum_b_shift, "with a residual: as in q_add"),
-                    attr("sum_y_multiplier", &Attrs::sum_y_multiplier, "with a residual: as in q_add"),
-                    attr("sum_y_shift", &Attrs::sum_y_shift, "with a residual: as in q_add"),
-                    attr("sum_a_scale", &Attrs::sum_a_scale, "with a residual: as in q_add"),
-                    attr("sum_b_scale", &Attrs::sum_b_scale, "with a residual: as in q_add"),
-                    attr("sum_y_scale", &Attrs::sum_y_scale, "with a residual: as in q_add"),
-                    attr("sum_clamp_lo", &Attrs::sum_clamp_lo, "with a residual: as in q_add"),
-                    attr("sum_clamp_hi", &Attrs::sum_clamp_hi, "with a residual: as in q_add")));
+    std::make_tuple(
+        attr("sum_mode", &Attrs::sum_mode,
+             "with a residual: q_add's mode, a being what the convolution gives, b the residual; 3, with residual_factor: sums + "
+             "((residual - sum_b_zero) * residual_factor shifted right by -sum_b_shift, rounded half up) are scaled"),
+        attr("sum_a_zero", &Attrs::sum_a_zero, "with a residual: as in q_add"),
+        attr("sum_b_zero", &Attrs::sum_b_zero, "with a residual: as in q_add"),
+        attr("sum_y_zero", &Attrs::sum_y_zero, "with a residual: as in q_add"),
+        attr("sum_left_shift", &Attrs::sum_left_shift, "with a residual: as in q_add"),
+        attr("sum_a_multiplier", &Attrs::sum_a_multiplier, "with a residual: as in q_add"),
+        attr("sum_a_shift", &Attrs::sum_a_shift, "with a residual: as in q_add"),
+        attr("sum_b_multiplier", &Attrs::sum_b_multiplier, "with a residual: as in q_add"),
+        attr("sum_b_shift", &Attrs::sum_b_shift, "with a residual: as in q_add"),
+        attr("sum_y_multiplier", &Attrs::sum_y_multiplier, "with a residual: as in q_add"),
+        attr("sum_y_shift", &Attrs::sum_y_shift, "with a residual: as in q_add"),
+        attr("sum_a_scale", &Attrs::sum_a_scale, "with a residual: as in q_add"),
+        attr("sum_b_scale", &Attrs::sum_b_scale, "with a residual: as in q_add"),
+        attr("sum_y_scale", &Attrs::sum_y_scale, "with a residual: as in q_add"),
+        attr("sum_clamp_lo", &Attrs::sum_clamp_lo, "with a residual: as in q_add"),
+        attr("sum_clamp_hi", &Attrs::sum_clamp_hi, "with a residual: as in q_add")));
 
 inline QuantBinaryAttrs sum_attrs(const Attrs& a) {
   return {a.sum_mode,    a.sum_a_zero,       a.sum_b_zero,   a.sum_y_zero,       a.sum_left_shift, a.sum_a_multiplier,
@@ -99,7 +102,12 @@ inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   if (r.rank != c.out(0).rank) return c.reject(Why::kRank, c.out(0).rank, r.rank);
   for (int k = 0; k < r.rank; ++k)
     if (r.dims[k] != c.out(0).dims[k]) return c.reject(Why::kDimMismatch, c.out(0).dims[k], r.dims[k]);
-  return check_quant_binary(sum_attrs(a), c, type);
+  const bool to_sums = a.sum_mode == static_cast<uint32_t>(QuantMode::kSums);
+  if (c.has(kResidualFactor) != to_sums) return c.reject(Why::kInputCount, to_sums, c.has(kResidualFactor));
+  if (!to_sums) return check_quant_binary(sum_attrs(a), c, type);
+  MOTE_TRY(check_vector(c, kResidualFactor, mask_of(DType::s32), c.in(1).dims[0]));
+  if (a.sum_b_shift > 0 || a.sum_b_shift < -30) return c.reject(Why::kAttribute, 0, a.sum_b_shift);
+  return check_zero(c, a.sum_b_zero, type);
 }
 KernelFn select(const OpContext& c) noexcept;
 

@@ -286,4 +286,44 @@ TEST(OpQConv, ResidualIsAddedAsQAddDoes) {
   EXPECT_EQ(why({x, w, none, real_vector({1}), none, none, none, none, full_range(DType::u8, {1, 2, 2, 4}, 1)}), Why::kDTypeMismatch);
 }
 
+// A residual that goes to the sums: everything is exact up to the one rounding at the end.
+TEST(OpQConv, ResidualIsAddedToTheSums) {
+  const Array none = Array::none();
+  for (DType type : {DType::s8, DType::u8}) {
+    for (const int shift : {0, 7}) {
+      const Array x = full_range(type, {2, 5, 4, 3}, 1), w = full_range(DType::s8, {6, 3, 3, 3}, 2),
+                  residual = full_range(type, {2, 5, 4, 6}, 3), factor = Array::random(DType::s32, {6}, 4, 1, 40000);
+      ops::q_conv::Attrs a;
+      a.pads_begin[0] = a.pads_begin[1] = a.pads_end[0] = a.pads_end[1] = 1;
+      a.input_zero = a.output_zero = some_zero(type);
+      a.clamp_lo = a.output_zero;
+      a.sum_mode = static_cast<uint32_t>(ops::QuantMode::kSums);
+      a.sum_b_zero = 5;
+      a.sum_b_shift = -shift;
+      const auto found = run(OpId::q_conv, a, {x, w, none, real_vector({0.004}), none, none, none, none, residual, factor});
+      ASSERT_TRUE(found.ok()) << found.message();
+      expect_oracle(found.outputs[0], [&](const Shape& i) {
+        const double more = std::floor((residual.at(i) - 5) * factor.get(i[3]) / (1 << shift) + (shift > 0 ? 0.5 : 0));
+        const auto sum = static_cast<float>(q_conv_case::sum_of(x, w, a, i, a.input_zero, 0) + more);
+        return std::max<double>(a.clamp_lo, saturated(std::nearbyint(sum * 0.004f) + a.output_zero, type));
+      });
+    }
+  }
+  const Array x = full_range(DType::s8, {1, 2, 2, 3}, 1), w = full_range(DType::s8, {4, 1, 1, 3}, 2),
+              r = full_range(DType::s8, {1, 2, 2, 4}, 1);
+  const auto why = [&](const ops::q_conv::Attrs& a, const Array& factor) {
+    return run(OpId::q_conv, a, {x, w, none, real_vector({1}), none, none, none, none, r, factor}).status.why();
+  };
+  ops::q_conv::Attrs a;
+  EXPECT_EQ(why(a, int_vector({7})), Why::kInputCount);
+  a.sum_mode = static_cast<uint32_t>(ops::QuantMode::kSums);
+  EXPECT_EQ(why(a, none), Why::kInputCount);
+  EXPECT_EQ(why(a, int_vector({7, 8})), Why::kDimMismatch);
+  EXPECT_EQ(why(a, real_vector({7})), Why::kDType);
+  a.sum_b_shift = -31;
+  EXPECT_EQ(why(a, int_vector({7})), Why::kAttribute);
+  a.sum_b_shift = 0, a.sum_b_zero = 128;
+  EXPECT_EQ(why(a, int_vector({7})), Why::kAttribute);
+}
+
 }  // namespace mote::optest

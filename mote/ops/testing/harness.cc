@@ -12,6 +12,8 @@
 namespace mote::optest {
 
 KernelFn (*fast_kernels)(uint16_t op, const OpContext&) noexcept = nullptr;
+void (*on_case)(OpId op, const void* attrs, size_t attrs_bytes, const std::vector<Array>& inputs, const RunOptions& options,
+                const std::vector<Array>& outputs) = nullptr;
 
 namespace {
 
@@ -233,6 +235,7 @@ RunResult run_bytes(OpId op, const void* attrs, size_t attrs_bytes, const std::v
   RunResult dense = execute(*def, attrs, attrs_bytes, inputs, options, {});
   if (!dense.ok()) return dense;
   ledger_add(op, attrs, attrs_bytes, inputs, dense.outputs);
+  if (on_case != nullptr) on_case(op, attrs, attrs_bytes, inputs, options, dense.outputs);
   const RunResult gaps = execute(*def, attrs, attrs_bytes, inputs, options, {true, false, 0});
   EXPECT_TRUE(gaps.ok()) << def->name << " fails on tensors with gaps between rows: " << gaps.message();
   for (size_t o = 0; gaps.ok() && o < dense.outputs.size(); ++o)

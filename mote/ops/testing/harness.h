@@ -41,6 +41,10 @@ struct RunOptions {
 // Kernels that run() asks for before the portable ones; null: none. Set once, before the tests.
 extern KernelFn (*fast_kernels)(uint16_t op, const OpContext&) noexcept;
 
+// Told of every run that went well, with what the operator gave; null: nobody. Set once, before the tests.
+extern void (*on_case)(OpId op, const void* attrs, size_t attrs_bytes, const std::vector<Array>& inputs, const RunOptions& options,
+                       const std::vector<Array>& outputs);
+
 RunResult run_bytes(OpId op, const void* attrs, size_t attrs_bytes, const std::vector<Array>& inputs, const RunOptions& options);
 
 template <class A>

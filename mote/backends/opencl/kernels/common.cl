@@ -1,5 +1,17 @@
 // Tensors are dense and channels-last. Each comes as a buffer and the number of its first element there.
 
+// Computed tensors are stored as float, or as half where memory counts more: arithmetic is in float either way. Weights and tables are
+// float or int. vload_half and vstore_half need no extension.
+#ifdef MOTE_HALF
+#define real half
+#define LOAD(p, i) vload_half(i, p)
+#define STORE(p, i, v) vstore_half(v, i, p)
+#else
+#define real float
+#define LOAD(p, i) (p)[i]
+#define STORE(p, i, v) (p)[i] = (v)
+#endif
+
 // As mote/ops/common/activation.h numbers them.
 inline float soft(float v) { return fmax(v, 0.0f) + log1p(exp(-fabs(v))); }
 inline float activate(int kind, float a, float b, float x) {
@@ -11,7 +23,7 @@ inline float activate(int kind, float a, float b, float x) {
     case 5: return 1 / (1 + exp(-x));
     case 6: return tanh(x);
     case 7: return x / (1 + exp(-x));
-    case 8: { const float t = x + 3; return x * (t < 0 ? 0 : t > 6 ? 6 : t) / 6; }
+    case 8: { const float t = x + 3; return x * ((t < 0 ? 0 : t > 6 ? 6 : t) / 6); }
     case 9: return x * (1 + erf(x * 0.70710678118654752440f)) / 2;
     case 10: return x * (1 + tanh(0.79788456080286535588f * (x + 0.044715f * x * x * x))) / 2;
     case 11: { const float t = a * x + b; return t < 0 ? 0 : t > 1 ? 1 : t; }

@@ -43,27 +43,27 @@ inline float unary_of(int op, float p, float q, float x) {
     case 69: { const float t = x < p ? p : x; return t > q ? q : t; }
     case 70: return activate(4, p, 0, x);
     case 72: return activate(p != 0 ? 10 : 9, 0, 0, x);
-    case 73: return activate(7, 0, 0, x);
+    case 73: return x / (1 + exp(-p * x));
     case 74: return activate(8, 0, 0, x);
     case 75: return activate(11, p, q, x);
-    case 76: return soft(x);
+    case 76: return p * x > q ? x : log1p(exp(p * x)) / p;
     case 77: return x / (1 + fabs(x));
     case 78: return activate(14, 0, 0, x);
     default: return x;
   }
 }
 
-__kernel void unary(__global const float* x, int x_at, __global float* y, int y_at, int count, int op, float p, float q) {
+__kernel void unary(__global const real* x, int x_at, __global real* y, int y_at, int count, int op, float p, float q) {
   const int i = get_global_id(0);
-  if (i < count) y[y_at + i] = unary_of(op, p, q, x[x_at + i]);
+  if (i < count) STORE(y, y_at + i, unary_of(op, p, q, LOAD(x, x_at + i)));
 }
 
 // scale * x above 0, else scale * alpha * (exp(input_scale * x) - 1).
-__kernel void elu(__global const float* x, int x_at, __global float* y, int y_at, int count, float alpha, float scale, float input_scale) {
+__kernel void elu(__global const real* x, int x_at, __global real* y, int y_at, int count, float alpha, float scale, float input_scale) {
   const int i = get_global_id(0);
   if (i >= count) return;
-  const float v = x[x_at + i];
-  y[y_at + i] = v > 0 ? scale * v : scale * alpha * expm1(input_scale * v);
+  const float v = LOAD(x, x_at + i);
+  STORE(y, y_at + i, v > 0 ? scale * v : scale * alpha * expm1(input_scale * v));
 }
 
 inline float binary_of(int op, float a, float b) {
@@ -82,13 +82,13 @@ inline float binary_of(int op, float a, float b) {
   }
 }
 
-__kernel void binary_same(__global const float* a, int a_at, __global const float* b, int b_at, __global float* y, int y_at, int count,
+__kernel void binary_same(__global const real* a, int a_at, __global const real* b, int b_at, __global real* y, int y_at, int count,
                           int b_count, int op) {
   const int i = get_global_id(0);
-  if (i < count) y[y_at + i] = binary_of(op, a[a_at + i], b[b_at + i % b_count]);
+  if (i < count) STORE(y, y_at + i, binary_of(op, LOAD(a, a_at + i), LOAD(b, b_at + i % b_count)));
 }
 
-__kernel void binary(__global const float* a, int a_at, __global const float* b, int b_at, __global float* y, int y_at, Walk w, int op) {
+__kernel void binary(__global const real* a, int a_at, __global const real* b, int b_at, __global real* y, int y_at, Walk w, int op) {
   int i = get_global_id(0);
   if (i >= w.count) return;
   const int out = i;
@@ -98,11 +98,11 @@ __kernel void binary(__global const float* a, int a_at, __global const float* b,
     a_at += k * w.a[d];
     b_at += k * w.b[d];
   }
-  y[y_at + out] = binary_of(op, a[a_at], b[b_at]);
+  STORE(y, y_at + out, binary_of(op, LOAD(a, a_at), LOAD(b, b_at)));
 }
 
 // Elements from one place to another: transposes, slices, parts of a concatenation.
-__kernel void move(__global const float* x, int x_at, __global float* y, int y_at, Walk w) {
+__kernel void move(__global const real* x, int x_at, __global real* y, int y_at, Walk w) {
   int i = get_global_id(0);
   if (i >= w.count) return;
   for (int d = 7; d >= 0; --d) {
@@ -111,11 +111,11 @@ __kernel void move(__global const float* x, int x_at, __global float* y, int y_a
     x_at += k * w.a[d];
     y_at += k * w.out[d];
   }
-  y[y_at] = x[x_at];
+  STORE(y, y_at, LOAD(x, x_at));
 }
 
 // a: sizes of x, b: elements added before. mode 0: a value, 1: mirrored without the edge, 2: the edge.
-__kernel void pad(__global const float* x, int x_at, __global float* y, int y_at, Walk w, int mode, float value) {
+__kernel void pad(__global const real* x, int x_at, __global real* y, int y_at, Walk w, int mode, float value) {
   int i = get_global_id(0);
   if (i >= w.count) return;
   const int out = i;
@@ -131,5 +131,15 @@ __kernel void pad(__global const float* x, int x_at, __global float* y, int y_at
     at += k * step;
     step *= n;
   }
-  y[y_at + out] = inside ? x[x_at + at] : value;
+  STORE(y, y_at + out, inside ? LOAD(x, x_at + at) : value);
+}
+
+// From and to what the host has.
+__kernel void store_real(__global const float* from, int from_at, __global real* y, int y_at, int count) {
+  const int i = get_global_id(0);
+  if (i < count) STORE(y, y_at + i, from[from_at + i]);
+}
+__kernel void load_real(__global const real* x, int x_at, __global float* to, int to_at, int count) {
+  const int i = get_global_id(0);
+  if (i < count) to[to_at + i] = LOAD(x, x_at + i);
 }

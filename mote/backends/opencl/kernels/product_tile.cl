@@ -2,8 +2,9 @@
 // source once for each size.
 
 __kernel __attribute__((reqd_work_group_size(COLS / TC, ROWS / TR, 1))) void NAME(
-    __global const float* x, int x_at, __global const float* w, int w_at, __global const float* bias, int bias_at,
-    __global const float* residual, int residual_at, __global float* y, int y_at, Product p, Finish f, float alpha) {
+    __global const real* x, int x_at, __global const float* w, int w_at, __global const real* bias, int bias_at,
+    __global const real* residual, int residual_at, __global real* y, int y_at, __global float* partial, int partial_at,
+    Product p, Finish f, float alpha) {
   __local float left[DEPTH][ROWS + 1];
   __local float right[DEPTH][COLS];
   const int lx = get_local_id(0), ly = get_local_id(1), id = ly * (COLS / TC) + lx;
@@ -30,13 +31,13 @@ __kernel __attribute__((reqd_work_group_size(COLS / TC, ROWS / TR, 1))) void NAM
     const int k = k0 + my_k;
     if (p.plain) {
       for (int s = 0; s < ROWS / DEPTH; ++s)
-        left[my_k][id / DEPTH + s * DEPTH] = k < k_end && first_h[s] >= 0 ? x[base[s] + k] : 0;
+        left[my_k][id / DEPTH + s * DEPTH] = k < k_end && first_h[s] >= 0 ? LOAD(x, base[s] + k) : 0;
     } else {
       const int tap = k / p.in_c, c = k - tap * p.in_c, th = tap / p.kernel_w, tw = tap - th * p.kernel_w;
       for (int s = 0; s < ROWS / DEPTH; ++s) {
         const int h = first_h[s] + th * p.dilation_h, q = first_w[s] + tw * p.dilation_w;
         const bool inside = k < k_end && h >= 0 && h < p.in_h && q >= 0 && q < p.in_w;
-        left[my_k][id / DEPTH + s * DEPTH] = inside ? x[base[s] + (h * p.in_w + q) * p.in_c + c] : 0;
+        left[my_k][id / DEPTH + s * DEPTH] = inside ? LOAD(x, base[s] + (h * p.in_w + q) * p.in_c + c) : 0;
       }
     }
     for (int s = 0; s < COLS / DEPTH; ++s) {
@@ -61,13 +62,14 @@ __kernel __attribute__((reqd_work_group_size(COLS / TC, ROWS / TR, 1))) void NAM
       if (row >= p.rows || col >= p.cols) continue;
       const int at = row * p.cols + col;
       float v = sum[i][j];
-      if (whole) {
-        v *= alpha;
-        if (f.bias) v += bias[bias_at + col];
-        if (f.residual) v += residual[residual_at + at];
-        v = activate(f.kind, f.a, f.b, v);
+      if (!whole) {
+        partial[partial_at + part * p.rows * p.cols + at] = v;
+        continue;
       }
-      y[y_at + part * p.rows * p.cols + at] = v;
+      v *= alpha;
+      if (f.bias) v += LOAD(bias, bias_at + col);
+      if (f.residual) v += LOAD(residual, residual_at + at);
+      STORE(y, y_at + at, activate(f.kind, f.a, f.b, v));
     }
   }
 }

@@ -7,8 +7,8 @@ typedef struct {
 } Window;
 
 // One channel in, one out. Weights (taps, channels).
-__kernel void depthwise(__global const float* x, int x_at, __global const float* w, int w_at, __global const float* bias, int bias_at,
-                        __global const float* residual, int residual_at, __global float* y, int y_at, Window p, Finish f) {
+__kernel void depthwise(__global const real* x, int x_at, __global const float* w, int w_at, __global const real* bias, int bias_at,
+                        __global const real* residual, int residual_at, __global real* y, int y_at, Window p, Finish f) {
   const int c = get_global_id(0), pos = get_global_id(1);
   if (c >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
   const int ow = pos % p.out_w, rest = pos / p.out_w, oh = rest % p.out_h, n = rest / p.out_h;
@@ -20,18 +20,18 @@ __kernel void depthwise(__global const float* x, int x_at, __global const float*
     for (int j = 0; j < p.kernel_w; ++j) {
       const int q = w0 + j * p.dilation_w;
       if (q < 0 || q >= p.in_w) continue;
-      v = fma(x[x_at + ((n * p.in_h + h) * p.in_w + q) * p.in_c + c], w[w_at + (i * p.kernel_w + j) * p.padded_cols + c], v);
+      v = fma(LOAD(x, x_at + ((n * p.in_h + h) * p.in_w + q) * p.in_c + c), w[w_at + (i * p.kernel_w + j) * p.padded_cols + c], v);
     }
   }
   const int at = pos * p.out_c + c;
-  if (f.bias) v += bias[bias_at + c];
-  if (f.residual) v += residual[residual_at + at];
-  y[y_at + at] = activate(f.kind, f.a, f.b, v);
+  if (f.bias) v += LOAD(bias, bias_at + c);
+  if (f.residual) v += LOAD(residual, residual_at + at);
+  STORE(y, y_at + at, activate(f.kind, f.a, f.b, v));
 }
 
 // Groups of several channels, and transposed convolutions of any groups.
-__kernel void window_product(__global const float* x, int x_at, __global const float* w, int w_at, __global const float* bias, int bias_at,
-                             __global const float* residual, int residual_at, __global float* y, int y_at, Window p, Finish f,
+__kernel void window_product(__global const real* x, int x_at, __global const float* w, int w_at, __global const real* bias, int bias_at,
+                             __global const real* residual, int residual_at, __global real* y, int y_at, Window p, Finish f,
                              int transposed) {
   const int o = get_global_id(0), pos = get_global_id(1);
   if (o >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
@@ -54,18 +54,18 @@ __kernel void window_product(__global const float* x, int x_at, __global const f
       if (q < 0 || q >= p.in_w) continue;
       const int from = x_at + ((n * p.in_h + h) * p.in_w + q) * p.in_c + first;
       const int weight = w_at + (i * p.kernel_w + j) * depth * p.padded_cols + o;
-      for (int c = 0; c < depth; ++c) v = fma(x[from + c], w[weight + c * p.padded_cols], v);
+      for (int c = 0; c < depth; ++c) v = fma(LOAD(x, from + c), w[weight + c * p.padded_cols], v);
     }
   }
   const int at = pos * p.out_c + o;
-  if (f.bias) v += bias[bias_at + o];
-  if (f.residual) v += residual[residual_at + at];
-  y[y_at + at] = activate(f.kind, f.a, f.b, v);
+  if (f.bias) v += LOAD(bias, bias_at + o);
+  if (f.residual) v += LOAD(residual, residual_at + at);
+  STORE(y, y_at + at, activate(f.kind, f.a, f.b, v));
 }
 
 // kind 0: maximum, NaN wins. 1: mean of what is inside. 2: sum over `divisor`. 3: mean over inside and padding of the window that lies
 // within the padded input.
-__kernel void pool(__global const float* x, int x_at, __global float* y, int y_at, Window p, int kind, float divisor, int padded_h,
+__kernel void pool(__global const real* x, int x_at, __global real* y, int y_at, Window p, int kind, float divisor, int padded_h,
                    int padded_w) {
   const int c = get_global_id(0), pos = get_global_id(1);
   if (c >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
@@ -79,7 +79,7 @@ __kernel void pool(__global const float* x, int x_at, __global float* y, int y_a
       counted += h < padded_h && q < padded_w;
       if (h < 0 || h >= p.in_h || q < 0 || q >= p.in_w) continue;
       ++inside;
-      const float e = x[x_at + ((n * p.in_h + h) * p.in_w + q) * p.in_c + c];
+      const float e = LOAD(x, x_at + ((n * p.in_h + h) * p.in_w + q) * p.in_c + c);
       if (kind == 0) v = e > v || isnan(e) ? e : v;
       else v += e;
     }
@@ -87,11 +87,11 @@ __kernel void pool(__global const float* x, int x_at, __global float* y, int y_a
   if (kind == 1) v = inside > 0 ? v / inside : 0;
   if (kind == 2) v /= divisor;
   if (kind == 3) v = inside > 0 && counted > 0 ? v / counted : 0;
-  y[y_at + pos * p.out_c + c] = v;
+  STORE(y, y_at + pos * p.out_c + c, v);
 }
 
 // Windows that cover the input evenly: [i * in / out, ceil((i + 1) * in / out)).
-__kernel void adaptive_pool(__global const float* x, int x_at, __global float* y, int y_at, Window p) {
+__kernel void adaptive_pool(__global const real* x, int x_at, __global real* y, int y_at, Window p) {
   const int c = get_global_id(0), pos = get_global_id(1);
   if (c >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
   const int ow = pos % p.out_w, rest = pos / p.out_w, oh = rest % p.out_h, n = rest / p.out_h;
@@ -99,6 +99,6 @@ __kernel void adaptive_pool(__global const float* x, int x_at, __global float* y
   const int w0 = ow * p.in_w / p.out_w, w1 = ((ow + 1) * p.in_w + p.out_w - 1) / p.out_w;
   float v = 0;
   for (int h = h0; h < h1; ++h)
-    for (int q = w0; q < w1; ++q) v += x[x_at + ((n * p.in_h + h) * p.in_w + q) * p.in_c + c];
-  y[y_at + pos * p.out_c + c] = v / ((h1 - h0) * (w1 - w0));
+    for (int q = w0; q < w1; ++q) v += LOAD(x, x_at + ((n * p.in_h + h) * p.in_w + q) * p.in_c + c);
+  STORE(y, y_at + pos * p.out_c + c, v / ((h1 - h0) * (w1 - w0)));
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from . import _mote
 from ._errors import Error, not_built
 from ._program import Program
+from ._quantize import QuantizeOptions
 
 
 def _quoted(word: str) -> str:
@@ -46,9 +48,7 @@ def option_words(options: Mapping[str, Any]) -> str:
     return " ".join(words)
 
 
-def _refuse_unbuilt(quantize: Any, backends: Any, policy: Any, target: Any) -> None:
-    if quantize is not None:
-        raise not_built("quantizing", "models that are quantized already are compiled as they are")
+def _refuse_unbuilt(backends: Any, policy: Any, target: Any) -> None:
     if target is not None:
         raise not_built(f"compiling for target '{target}'", "programs run on every CPU")
     if policy is not None:
@@ -78,7 +78,8 @@ def settings_of(
     **options: Any,
 ) -> dict[str, Any]:
     """Checks what compile() was given; the rest are options by the names the command line has."""
-    _refuse_unbuilt(quantize, backends, policy, target)
+    _refuse_unbuilt(backends, policy, target)
+    quantizing = QuantizeOptions(quantize, options)
     late = list(late_passes)
     if partition is not None:
         from .hooks import partition_pass
@@ -92,6 +93,8 @@ def settings_of(
         texts["labels"] = "\n".join(labels)
     return {
         "words": option_words(options),
+        "quantize": quantizing.words,
+        "quantize_data": quantizing,
         "golden": os.fspath(golden) if isinstance(golden, os.PathLike) else golden,
         "golden_examples": golden_examples,
         "metadata": texts,
@@ -115,6 +118,8 @@ def instance_options(options: dict[str, Any]) -> dict[str, Any]:
 
 def finish(result: dict[str, Any], instance: dict[str, Any]) -> Program:
     """The program of a compilation's result."""
+    if "quantization" in result:
+        result["quantization"] = json.loads(result["quantization"])
     program = Program.of(result.pop("image"), **instance)
     program.compiled = result
     return program
@@ -129,7 +134,9 @@ def compile(model: Any, example_inputs: Any = None, **options: Any) -> Program:
     Options: those of `mote compile` by their names, such as shape={"image": (1, 3, 224, 224)}, dim={"seq": (1, 128)}, no_fuse=True,
     exact=True, strips=True, ram="64k", bank={"sram": "64k"}; golden (a folder of examples, or a list of dicts of arrays), golden_examples,
     labels, metadata, licence, external_weights (a path), print_after, time_passes; and the hooks passes, late_passes, planner, partition
-    (mote.hooks); memory_limit, threads and kernels as in mote.load. Raises mote.CompileError with everything that stands in the way.
+    (mote.hooks); quantize="int8" (docs/quantization.md: int8-dynamic, int4-weights ...) with its options by their names (max_drop=0.5) and
+    calibrate, test: a folder, an array with samples along its first axis, or samples (arrays, or dicts of arrays by input), truth: labels of
+    the test samples; what it costs is in program.compiled["quantization"]; memory_limit, threads and kernels as in mote.load. Raises mote.CompileError with everything that stands in the way.
     """
     instance = instance_options(options)
     if isinstance(model, (str, os.PathLike)):

@@ -38,6 +38,8 @@ driver::Array array_of(const std::string& name, nb::handle object) {
 CompileCall::CompileCall(nb::dict settings) : settings_(std::move(settings)), registry_(current_registry()) {
   if (const nb::object words = get("words"); !words.is_none())
     options_ = tools::options_of(tools::settings_of(nb::cast<std::string>(words)));
+  if (const nb::object words = get("quantize"); !words.is_none())
+    quantize_ = tools::quantize_settings_of(nb::cast<std::vector<std::string>>(words));
   options_.producer = std::string("mote ") + mote_version();
   if (const nb::object golden = get("golden"); !golden.is_none()) read_golden(golden);
   if (const nb::object count = get("golden_examples"); !count.is_none()) {
@@ -131,11 +133,14 @@ bool CompileCall::place(const schedule::Bank& bank, std::vector<emit::Block>* bl
 
 nb::dict CompileCall::run(const frontends::Source& source) {
   auto result = std::make_shared<driver::CompileResult>();
+  tools::QuantizeResult quantized;
   ir::Problems problems;
   bool done = false;
   {
     const nb::gil_scoped_release unlocked;
-    done = driver::compile(source, options_, result.get(), &problems);
+    tools::Progress progress;
+    done = quantize_.wanted() ? tools::compile_quantized(quantize_, source, options_, &progress, result.get(), &quantized, &problems)
+                              : driver::compile(source, options_, result.get(), &problems);
   }
   if (raised_ != nullptr) throw *raised_;
   if (!done) raise_problems(source.path, problems);
@@ -154,6 +159,7 @@ nb::dict CompileCall::run(const frontends::Source& source) {
   d["lower_bound_bytes"] = result->lower_bound_bytes;
   for (const auto& [name, seconds] : result->stage_seconds) stages[name.c_str()] = seconds;
   d["stages_s"] = stages;
+  if (quantize_.wanted()) d["quantization"] = tools::quantize_json(quantized).dump();
   return d;
 }
 

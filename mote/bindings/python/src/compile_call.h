@@ -9,6 +9,7 @@
 #include "mote/bindings/python/src/custom_ops.h"
 #include "mote/bindings/python/src/failure.h"
 #include "mote/compiler/driver/compile.h"
+#include "mote/tools/quantize_settings.h"
 
 namespace mote::python {
 
@@ -16,10 +17,11 @@ class CompileCall {
  public:
   // Fields of `settings`, all optional: words (options as `mote compile` takes them), golden (a folder, or a list of dicts of arrays),
   // golden_examples, metadata and evidence (dicts of texts), external_weights (a path), print_after (a list), time_passes, passes and
-  // late_passes (lists of callables), planner (a callable), memory_limit.
+  // late_passes (lists of callables), planner (a callable), memory_limit, quantize (words of `mote compile`).
   explicit CompileCall(nb::dict settings);
 
-  // A dict: image, frontend, log, notes, peak_bytes, lower_bound_bytes, stages_s. Raises mote.CompileError, or what a hook raised.
+  // A dict: image, frontend, log, notes, peak_bytes, lower_bound_bytes, stages_s, quantization (JSON). Raises mote.CompileError, or what a
+  // hook raised.
   nb::dict run(const frontends::Source& source);
 
  private:
@@ -34,6 +36,7 @@ class CompileCall {
 
   nb::dict settings_;
   driver::CompileOptions options_;
+  tools::QuantizeSettings quantize_;
   std::shared_ptr<mote_registry> registry_;
   std::unique_ptr<OpRegistry> ops_;
   std::string external_;

@@ -38,7 +38,7 @@ def test_options_are_checked(digits_onnx):
 
 
 def test_what_is_not_built_says_so(digits_onnx):
-    for options in ({"quantize": "int8"}, {"backends": ["opencl"]}, {"policy": "p.toml"}, {"target": "cortex-m4"}):
+    for options in ({"backends": ["opencl"]}, {"policy": "p.toml"}, {"target": "cortex-m4"}):
         with pytest.raises(mote.Error, match="not built yet") as raised:
             mote.compile(digits_onnx, **options)
         assert raised.value.code == "Unsupported"

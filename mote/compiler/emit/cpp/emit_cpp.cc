@@ -6,6 +6,7 @@
 #include "mote/compiler/emit/builder.h"
 #include "mote/compiler/emit/cpp/amalgamate.h"
 #include "mote/ops/op_docs.h"
+#include "mote/runtime/verify.h"
 
 namespace mote::emit {
 namespace {
@@ -179,7 +180,11 @@ class CppEmitter {
   bool call(uint32_t at, const Instruction& n, const std::string& begin, const std::string& end, bool in_strip, const std::string& indent,
             std::string* body) {
     const std::optional<KernelCall> k = find_kernel(s_, n, options_.isa, &constants_);
-    if (!k || (in_strip && !k->by_rows)) return portable_call(at, n, begin, end, in_strip, indent, body);
+    const bool kernel = k && (k->by_rows || !in_strip);
+    if (!kernel || !k->in_order) {
+      if (lies_on_input(n)) return fail("instruction " + number(at) + " writes over its input, which its kernel cannot: a defect of Mote");
+    }
+    if (!kernel) return portable_call(at, n, begin, end, in_strip, indent, body);
     headers_.insert(k->header);
     const std::string id = number(at);
     const auto numbered = [&](std::string text) {
@@ -196,6 +201,19 @@ class CppEmitter {
     scratch_ = std::max<uint64_t>(scratch_, k->scratch_bytes);
     *body += ");" + comment(at) + "\n";
     return true;
+  }
+
+  // Elsewhere than where an operator may, which only kernels in order permit.
+  bool lies_on_input(const Instruction& n) const {
+    const OpDef* def = n.op < kFirstCustomOp ? builtin_registry().find(n.op, nullptr) : nullptr;
+    for (uint32_t o = 0; def != nullptr && o < n.output_count; ++o) {
+      for (uint32_t i = 0; i < n.input_count; ++i) {
+        if (s_.output(n, o) < 0 || s_.input(n, i) < 0) continue;
+        const TensorDesc &y = s_.desc(s_.output(n, o)), &x = s_.desc(s_.input(n, i));
+        if (overlaps(y, x) && !(y.offset == x.offset && may_share(*def, o, i, y, x))) return true;
+      }
+    }
+    return false;
   }
 
   std::string scratch(const std::string& type) const { return "reinterpret_cast<" + type + ">(" + banks_[0] + " + kScratch)"; }
@@ -231,13 +249,14 @@ class CppEmitter {
     if (doc == nullptr || def == nullptr) return fail("instruction " + number(at) + " is a custom operator: it cannot be emitted as C++");
     if ((def->flags & kDataDependent) != 0) return fail("mote::" + doc->name + ": sizes that depend on values cannot be emitted as C++");
     const std::string id = number(at);
-    operators_.insert(doc->name);
+    uint32_t& types = operators_[doc->name];
     std::vector<Tensor> tensors;
     std::string list, operands;
     for (uint32_t i = 0; i < uint32_t{n.input_count} + n.output_count; ++i) {
       const int32_t t = r_.operands[n.operands + i];
       operands += (i > 0 ? ", " : "") + std::to_string(t < 0 ? -1 : static_cast<int32_t>(tensors.size()));
       if (t < 0) continue;
+      types |= mask_of(s_.desc(t).dtype);
       list += (tensors.empty() ? "{&" : ", {&") + descriptor(t) + ", const_cast<uint8_t*>(" + place(t) + ")}";
       tensors.push_back(s_.desc(t).storage == Storage::kConstant ? s_.constant(t) : Tensor{&s_.desc(t), nullptr});
     }
@@ -302,7 +321,7 @@ class CppEmitter {
           "// Bytes of memory a run needs, aligned to kAlignment.\nconstexpr unsigned " + banks_[b] + "_bytes = " + number(bytes) + ";\n";
     }
     out_.constant_bytes = constants_.byte_count();
-    out_.portable.assign(operators_.begin(), operators_.end());
+    for (const auto& [name, types] : operators_) out_.portable.push_back(name);
     const std::string guard =
         "#pragma once\n\n// Written by `mote compile --emit cpp`.\n\n#include <cstdint>\n\nnamespace " + out_.name + " {\n\n";
     out_.header = guard + "constexpr unsigned kAlignment = 16;\n" + sizes +
@@ -314,17 +333,13 @@ class CppEmitter {
 
   std::string source(uint64_t scratch_at, const std::string& first_values) {
     std::string text = "// Written by `mote compile --emit cpp`.\n\n#include \"" + out_.name + ".h\"\n\n";
-    if (operators_.empty()) {
-      text += amalgamated(headers_);
-    } else {
-      text += "// Operators from Mote's library (mote_ops, mote_core).\n";
-      for (const std::string& name : headers_) text += "#include \"mote/kernels/cortexm/" + name + "\"\n";
-      for (const std::string& name : operators_) text += "#include \"mote/ops/" + name + "/" + name + ".h\"\n";
-    }
+    const std::string library = out_.name + "_library";
+    text += operators_.empty() ? amalgamated(headers_) : amalgamated_library(headers_, operators_, library);
     text +=
         "\n#if defined(__ELF__)\n#define MOTE_CONSTANT [[gnu::section(\".mote_constants\")]] alignas(16)\n#else\n#define MOTE_CONSTANT "
         "alignas(16)\n#endif\n\nnamespace " +
         out_.name + " {\nnamespace {\n\n";
+    if (!operators_.empty()) text += "namespace mote = ::" + library + "::mote;\n";
     if (!headers_.empty()) text += "using namespace mote::cortexm;\n";
     text += "[[maybe_unused]] constexpr unsigned kScratch = " + number(scratch_at) + ";\n";
     if (!banks_.empty()) text += "static_assert(kScratch + " + number(scratch_) + " == " + banks_[0] + "_bytes);\n\n";
@@ -356,7 +371,8 @@ mote::OpContext context(const mote::Tensor* tensors, const int32_t* operands, co
   CppFiles& out_;
   std::string& error_;
   Constants constants_;
-  std::set<std::string> headers_, operators_, names_{"run", "init", "kAlignment", "kConstantBytes"};
+  std::set<std::string> headers_, names_{"run", "init", "kAlignment", "kConstantBytes"};
+  std::map<std::string, uint32_t> operators_;  // with the element types they are used with
   std::map<std::string, std::string> descriptors_;
   std::vector<std::string> banks_, io_names_;
   std::string header_, geometries_, functions_;

@@ -18,7 +18,7 @@ struct CppOptions {
 struct CppFiles {
   std::string name, header, source;  // name.h, name.cc
   uint64_t ram_bytes = 0, constant_bytes = 0;
-  std::vector<std::string> portable;  // operators that are called from Mote's library, each once: the source needs it then
+  std::vector<std::string> portable;  // operators without a kernel for microcontrollers: the source has their portable ones
 };
 
 // From records as write_program takes them. False with *error for what cannot be emitted: sizes known only when running, delegates,

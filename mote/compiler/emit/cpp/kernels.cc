@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "mote/compiler/emit/cpp/elements.h"
 #include "mote/compiler/emit/cpp/product.h"
+#include "mote/compiler/emit/cpp/streams.h"
+#include "mote/compiler/emit/lower.h"
 #include "mote/kernels/cortexm/conv.h"
 #include "mote/kernels/cortexm/depthwise.h"
 #include "mote/ops/common/window.h"
@@ -13,22 +16,23 @@ namespace mote::emit {
 namespace {
 
 std::string text(int64_t v) { return std::to_string(v); }
-std::string list(std::initializer_list<int64_t> values) {
-  std::string s = "{";
-  for (const int64_t v : values) s += (s.size() > 1 ? ", " : "") + text(v);
-  return s + "}";
-}
-
 bool small(const TensorDesc& d) {
   for (int i = 0; i < d.rank; ++i)
     if (d.dims[i] > 0x7fff) return false;
   return d.dynamic == 0;
 }
-// One batch of rows of 8-bit pixels without gaps between channels.
+}  // namespace
+
+std::string list_text(std::initializer_list<int64_t> values) {
+  std::string s = "{";
+  for (const int64_t v : values) s += (s.size() > 1 ? ", " : "") + text(v);
+  return s + "}";
+}
+
 bool is_image(const TensorDesc& d) {
   return d.dtype == DType::s8 && d.layout == Layout::kPlain && d.rank == 4 && d.dims[0] == 1 && small(d) && d.ring_rows < 0x8000;
 }
-std::string rows_text(const TensorDesc& d) { return list({d.strides[1], d.strides[2], d.dims[1], d.dims[2], d.dims[3], d.ring_rows}); }
+std::string rows_text(const TensorDesc& d) { return list_text({d.strides[1], d.strides[2], d.dims[1], d.dims[2], d.dims[3], d.ring_rows}); }
 
 bool fits(const ops::Window& w) {
   for (const ops::WindowDim& d : w.dim)
@@ -37,20 +41,15 @@ bool fits(const ops::Window& w) {
 }
 std::string window_text(const ops::Window& w) {
   const ops::WindowDim &r = w.dim[0], &c = w.dim[1];
-  return list({r.kernel, c.kernel, r.stride, c.stride, r.pad_begin, c.pad_begin, r.dilation, c.dilation});
+  return list_text({r.kernel, c.kernel, r.stride, c.stride, r.pad_begin, c.pad_begin, r.dilation, c.dilation});
 }
-std::string range_text(const Product& p) {
-  const bool narrower = p.lo > -128 || p.hi < 127;
-  return "{" + text(p.lo) + ", " + text(p.hi) + ", " + text(p.left) + (narrower ? ", true}" : ", false}");
-}
-std::string pointer(const std::string& name, const char* type) {
+std::string pointer_text(const std::string& name, const char* type) {
   return "reinterpret_cast<const " + std::string(type) + "*>(" + name + ")";
 }
 
 std::string scale_text(int32_t multiplier, int32_t shift) {
-  return list({multiplier, shift < 0 ? int64_t{1} << (-shift - 1) : 0, shift < 0 ? -1 : 0, -shift});
+  return list_text({multiplier, shift < 0 ? int64_t{1} << (-shift - 1) : 0, shift < 0 ? -1 : 0, -shift});
 }
-// Nothing where the short form of the sum does not hold: other modes, shifts to the left, values beyond 31 bits.
 std::optional<std::string> sum_text(const ops::QuantBinaryAttrs& a) {
   if (static_cast<ops::QuantMode>(a.mode) != ops::QuantMode::kFixed || a.left_shift > 20) return std::nullopt;
   for (const int32_t shift : {a.a_shift, a.b_shift, a.y_shift})
@@ -63,6 +62,12 @@ std::optional<std::string> sum_text(const ops::QuantBinaryAttrs& a) {
          ", " + text(r.hi) + ", " + text(a.left_shift + 1) + "}";
 }
 
+namespace {
+
+std::string range_text(const Product& p) {
+  const bool narrower = p.lo > -128 || p.hi < 127;
+  return "{" + text(p.lo) + ", " + text(p.hi) + ", " + text(p.left) + (narrower ? ", true}" : ", false}");
+}
 // Weights as dot_3x2 reads them: inputs of each row of the window filled up to a word.
 std::vector<uint32_t> pair_weights(const Product& p, int32_t rows, int32_t run, int32_t run_words) {
   std::vector<uint32_t> out;
@@ -78,7 +83,7 @@ std::vector<uint32_t> pair_weights(const Product& p, int32_t rows, int32_t run, 
 }
 
 std::string bytes_name(const std::vector<uint8_t>& bytes, Constants* constants) {
-  return pointer(constants->bytes(bytes.data(), bytes.size()), "int8_t");
+  return pointer_text(constants->bytes(bytes.data(), bytes.size()), "int8_t");
 }
 // Helium's high products are doubled ones: there is always a shift to the left in them.
 bool for_helium(Isa isa, const Product& p) { return isa == Isa::kHelium && p.left >= 1; }
@@ -112,7 +117,7 @@ std::optional<KernelCall> conv(const Source& s, const Instruction& n, const ops:
   call.function = "conv";
   call.sum = residual >= 0 ? sum : "";
   call.inputs = {x, residual, y};
-  call.by_rows = true;
+  call.by_rows = call.in_order = true;
   const std::string shapes = "{" + rows_text(in) + ", " + rows_text(out) + ", " + other + ", " + window_text(window) + ", ",
                     how = std::string(residual >= 0 ? ", &kSum@" : ", nullptr") + ", " + range_text(p) + ", ";
   if (for_helium(isa, p)) {
@@ -120,7 +125,7 @@ std::optional<KernelCall> conv(const Source& s, const Instruction& n, const ops:
     const int32_t blocks = (p.inputs + 15) / 16;
     const bool direct = pointwise && in.dims[3] % 16 == 0;
     call.geometry = shapes + bytes_name(p.blocks(4, 16), constants) + ", " +
-                    pointer(constants->channels(p.channel_blocks()), "helium::Channels") + how + text(blocks) + ", " + text(p.x_zero) +
+                    pointer_text(constants->channels(p.channel_blocks()), "helium::Channels") + how + text(blocks) + ", " + text(p.x_zero) +
                     (direct ? ", true}" : ", false}");
     call.scratch_bytes = direct ? 16 : static_cast<uint32_t>(blocks) * 16;
     call.scratch_type = "int8_t*";
@@ -128,7 +133,7 @@ std::optional<KernelCall> conv(const Source& s, const Instruction& n, const ops:
   }
   const std::string weights = constants->words(pair_weights(p, window.dim[0].kernel, run, run_words));
   const std::string channels = constants->channels(p.channel_words(2));
-  call.geometry = shapes + weights + ", " + pointer(channels, "Channel") + how + text(run_words) + ", " + text(p.x_zero) +
+  call.geometry = shapes + weights + ", " + pointer_text(channels, "Channel") + how + text(run_words) + ", " + text(p.x_zero) +
                   (pointwise ? ", true}" : ", false}");
   call.scratch_bytes = cortexm::conv_scratch_bytes(window.dim[0].kernel, run_words, residual >= 0 ? p.outputs : 0);
   return call;
@@ -145,14 +150,14 @@ std::optional<KernelCall> depthwise(const Source& s, const Instruction& n, const
   call.type = "Depthwise";
   call.function = "depthwise";
   call.inputs = {x, y};
-  call.by_rows = true;
+  call.by_rows = call.in_order = true;
   const std::string shapes = "{" + rows_text(s.desc(x)) + ", " + rows_text(s.desc(y)) + ", " + window_text(window) + ", ",
                     zero_name = bytes_name(zeros, constants);
   if (for_helium(isa, p) && p.outputs % 8 == 0) {
     use_helium(&call);
     call.geometry = shapes + bytes_name(p.blocks(8, 1), constants) + ", " +
-                    pointer(constants->channels(p.channel_blocks(true)), "helium::Channels") + ", " + zero_name + ", " + range_text(p) +
-                    "}";
+                    pointer_text(constants->channels(p.channel_blocks(true)), "helium::Channels") + ", " + zero_name + ", " +
+                    range_text(p) + "}";
     return call;
   }
   // 16 bits have room for the shift of the sums.
@@ -165,7 +170,7 @@ std::optional<KernelCall> depthwise(const Source& s, const Instruction& n, const
   for (int32_t c = 0; c < p.outputs; c += 4)
     for (int32_t t = 0; t < taps; ++t)
       for (int32_t i = 0; i < 2; ++i) weights.push_back(cortexm::pair_of(p.weight(c + i, t) * grown, p.weight(c + i + 2, t) * grown));
-  call.geometry = shapes + constants->words(weights) + ", " + pointer(constants->channels(p.channel_words(4)), "Channel") + ", " +
+  call.geometry = shapes + constants->words(weights) + ", " + pointer_text(constants->channels(p.channel_words(4)), "Channel") + ", " +
                   zero_name + ", " + range_text(p) + "}";
   return call;
 }
@@ -201,7 +206,7 @@ std::optional<KernelCall> q_matmul(const Source& s, const Instruction& n, Isa is
   if (for_helium(isa, p)) {
     use_helium(&call);
     call.geometry = "{" + bytes_name(p.blocks(4, 16), constants) + ", " +
-                    pointer(constants->channels(p.channel_blocks()), "helium::Channels") + sizes + text((p.inputs + 15) / 16) + ", " +
+                    pointer_text(constants->channels(p.channel_blocks()), "helium::Channels") + sizes + text((p.inputs + 15) / 16) + ", " +
                     text(p.limit) + ", " + range_text(p) + "}";
     return call;
   }
@@ -217,7 +222,7 @@ std::optional<KernelCall> q_matmul(const Source& s, const Instruction& n, Isa is
     }
   }
   const std::string data = constants->words(weights), channels = constants->channels(p.channel_words(4));
-  call.geometry = "{" + data + ", " + pointer(channels, "Channel") + sizes + text(p.limit) + ", " + range_text(p) + "}";
+  call.geometry = "{" + data + ", " + pointer_text(channels, "Channel") + sizes + text(p.limit) + ", " + range_text(p) + "}";
   return call;
 }
 
@@ -241,7 +246,7 @@ std::optional<KernelCall> q_avg_pool(const Source& s, const Instruction& n) {
   call.function = "avg_pool";
   call.geometry = "{" + rows_text(in) + ", " + rows_text(out) + ", " + window_text(w) + ", " + text(r.lo) + ", " + text(r.hi) + "}";
   call.inputs = {s.input(n, 0), s.output(n, 0)};
-  call.by_rows = true;
+  call.by_rows = call.in_order = true;
   return call;
 }
 
@@ -260,8 +265,8 @@ std::optional<KernelCall> q_softmax(const Source& s, const Instruction& n, Const
   call.type = "Softmax";
   call.function = "softmax";
   const std::string table = constants->bytes(reinterpret_cast<const uint8_t*>(exps), static_cast<size_t>(most + 1) * 4);
-  call.geometry = "{" + pointer(table, "int32_t") + ", " + text(count == 0 ? 0 : element_count(in) / count) + ", " + text(count) + ", " +
-                  text(most) + "}";
+  call.geometry = "{" + pointer_text(table, "int32_t") + ", " + text(count == 0 ? 0 : element_count(in) / count) + ", " + text(count) +
+                  ", " + text(most) + "}";
   call.inputs = {s.input(n, 0), s.output(n, 0)};
   return call;
 }
@@ -289,9 +294,27 @@ std::optional<KernelCall> find_kernel(const Source& source, const Instruction& n
     case OpId::q_matmul: return q_matmul(source, n, isa, constants);
     case OpId::q_avg_pool: return q_avg_pool(source, n);
     case OpId::q_softmax: return q_softmax(source, n, constants);
-    case OpId::q_add: return q_add(source, n);
-    default: return std::nullopt;
+    case OpId::q_add:
+      if (const auto call = q_add(source, n)) return call;
+      break;
+    default:
+      if (const auto call = find_stream_kernel(source, n, constants)) return call;
   }
+  return find_element_kernel(source, n, constants);
+}
+
+std::vector<bool> steps_in_order(const schedule::Plan& plan, Isa isa) {
+  ProgramRecords records;
+  std::string error;
+  if (!lower(plan, {}, &records, &error)) return {};
+  const Source source{records};
+  Constants ignored;
+  std::vector<bool> in_order;
+  for (const Instruction& n : records.instructions) {
+    const std::optional<KernelCall> call = n.op < kFirstControlOp ? find_kernel(source, n, isa, &ignored) : std::nullopt;
+    in_order.push_back(call && call->in_order);
+  }
+  return in_order;
 }
 
 }  // namespace mote::emit

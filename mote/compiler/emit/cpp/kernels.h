@@ -6,6 +6,7 @@
 #include <set>
 
 #include "mote/compiler/emit/cpp/source.h"
+#include "mote/compiler/schedule/plan.h"
 
 namespace mote::emit {
 
@@ -21,11 +22,15 @@ struct KernelCall {
   std::vector<int32_t> inputs;  // tensors, in the order of the kernel's parameters, the output last; -1: null
   std::string more;             // parameters behind the output, ", 12"
   bool by_rows = false;         // then begin and end follow
+  bool in_order = false;        // computes pixel after pixel: the output may lie on the input where that is read no more
   uint32_t scratch_bytes = 0;   // more than 0: then scratch follows
   std::string scratch_type = "uint32_t*";
 };
 
 // Nothing where there is none for these operands: the operator's portable kernel is called.
 std::optional<KernelCall> find_kernel(const Source& source, const Instruction& n, Isa isa, Constants* constants);
+
+// For schedule::PlanOptions::in_order: which steps have a kernel that computes pixel after pixel.
+std::vector<bool> steps_in_order(const schedule::Plan& plan, Isa isa);
 
 }  // namespace mote::emit

@@ -2,10 +2,10 @@
 
 // An operator's own view of a call, so that its shape arithmetic (mote/ops) can be asked instead of being written again.
 
-#include "mote/backends/opencl/plan.h"
+#include "mote/backends/common/piece.h"
 #include "mote/core/op.h"
 
-namespace mote::backends::opencl {
+namespace mote::backends {
 
 class ContextOf {
  public:
@@ -40,4 +40,4 @@ class ContextOf {
   OpContext context_;
 };
 
-}  // namespace mote::backends::opencl
+}  // namespace mote::backends

@@ -1,0 +1,150 @@
+"""Judges an OpenCL device: conformance, whole models against the CPU, times. README.md says how."""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+MODELS = {
+    "cifar10_resnet20_fp32.onnx": ["--dim", "N=1"],
+    "fastestdet_coco.onnx": [],
+    "mlperf_ic_resnet8_fp32.onnx": [],
+    "mlperf_ic_resnet8_fp32.tflite": [],
+    "mlperf_ic_resnet_large_fp32.tflite": [],
+    "mlperf_vww_96_fp32.onnx": [],
+    "mlperf_vww_mbv1_96_fp32.tflite": [],
+    "mnist_cntk.onnx": [],
+    "mp_face_det_short.tflite": [],
+    "mp_hand_landmark_lite.tflite": [],
+    "mp_selfie_seg.tflite": [],
+    "ort_cnn_mnist_pytorch.onnx": [],
+    "ppocrv4_det.onnx": ["--dim", "p2o.DynamicDimension.0=1", "--dim", "p2o.DynamicDimension.1=160", "--dim", "p2o.DynamicDimension.2=160"],
+    "ppocrv4_rec.onnx": ["--dim", "p2o.DynamicDimension.0=1", "--dim", "x.2=48", "--dim", "p2o.DynamicDimension.1=160"],
+    "squeezenet_v1.1_fp32.onnx": [],
+    "tfl_deeplabv3_fp32.tflite": [],
+    "tfl_mbv1_025_224_fp32.tflite": [],
+    "torchvision_mobilenet_v2_fp32.onnx": [],
+    "yunet_n_320_320.onnx": [],
+}
+LIMITS = {"opencl": 1e-3, "opencl_f16": 1e-2}
+
+
+def run(command, **keywords):
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, **keywords)
+
+
+def conformance(program, failures):
+    begin = time.time()
+    r = run([program, "opencl"])
+    line = next((l for l in r.stdout.splitlines() if l.startswith("opencl on ")), "no result: " + r.stderr[-300:])
+    print(f"conformance: {line} ({time.time() - begin:.0f} s)")
+    for l in r.stdout.splitlines():
+        if l.startswith("opencl, "):
+            print("   ", l)
+    if r.returncode != 0:
+        failures.append("conformance")
+    return line
+
+
+def whole_model(mote, model, options, backend, folder, failures):
+    """Compiles a model for the backend alone and compares the examples it carries; the largest error is relative to the largest value."""
+    out = folder / f"{model.stem}.{backend}.mote"
+    made = run([mote, "compile", model, "-o", out, "--backends", backend, *options])
+    result = {"model": model.name, "backend": backend, "whole": made.returncode == 0}
+    if made.returncode != 0:
+        made = run([mote, "compile", model, "-o", out, "--backends", backend + ",cpu", *options])
+    if made.returncode != 0:
+        result["error"] = made.stderr.strip()[-200:]
+    else:
+        text = run([mote, "inspect", out, "--placement"]).stdout
+        ops = re.findall(r"^\s*\d+\s+(\S+)\s+\S+", text.split("\n\n")[1], re.M) if "\n\n" in text else []
+        result["share"] = sum(o == backend for o in ops) / max(1, len(ops))
+        test = run([mote, "selftest", out, "--json"])
+        try:
+            outputs = json.loads(test.stdout)["results"]
+            result["error_ratio"] = max((o["largest_error"] / o["largest_expected"] if o["largest_expected"] else o["largest_error"]) for o in outputs)
+        except (ValueError, KeyError):
+            result["error"] = (test.stderr or test.stdout).strip()[-300:]
+    well = "error" not in result and result["error_ratio"] <= LIMITS[backend]
+    if not well:
+        failures.append(f"{model.name} on {backend}")
+    print(f"{model.name:40} {backend:11} {'whole' if result['whole'] else 'in part':8} {100 * result.get('share', 0):5.1f} % of operators, "
+          f"largest error {result.get('error_ratio', float('nan')):.2e} {'ok' if well else 'WRONG ' + result.get('error', '')}")
+    return result
+
+
+def bench(mote, program, runs):
+    r = run([mote, "bench", program, "--runs", runs, "--duration", 60, "--json"])
+    return json.loads(r.stdout) if r.returncode == 0 else {"error": r.stderr}
+
+
+def resnet50(mote, folder, runs, failures):
+    try:
+        import numpy
+        import torch
+        import torchvision
+    except ImportError as e:
+        print(f"SKIPPED: ResNet-50: {e}")
+        return {}
+    torch.manual_seed(1)
+    model = torchvision.models.resnet50(weights=None).eval()
+    x = torch.rand(1, 3, 224, 224) * 4 - 2
+    onnx = folder / "resnet50.onnx"
+    torch.onnx.export(model, (x,), str(onnx), input_names=["x"], output_names=["y"], dynamo=False)
+    with torch.no_grad():
+        expected = model(x).numpy()
+    numpy.save(folder / "x.npy", x.numpy())
+    out = folder / "resnet50.mote"
+    made = run([mote, "compile", onnx, "-o", out, "--backends", "opencl"])
+    if made.returncode != 0:
+        failures.append("ResNet-50")
+        print("ResNet-50:", made.stderr[-300:])
+        return {}
+    ran = run([mote, "run", out, "--input", f"x={folder / 'x.npy'}", "--output", folder])
+    found = numpy.load(folder / "y.npy") if ran.returncode == 0 else numpy.full_like(expected, numpy.nan)
+    error = float(numpy.abs(found - expected).max() / numpy.abs(expected).max())
+    print(f"ResNet-50 against PyTorch on the CPU: largest error {error:.2e} {'ok' if error <= 1e-3 else 'WRONG'}")
+    if not error <= 1e-3:
+        failures.append("ResNet-50")
+    return {"error_ratio": error, **bench(mote, out, runs)}
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--bin", type=pathlib.Path, required=True)
+    p.add_argument("--models", type=pathlib.Path, required=True)
+    p.add_argument("--runs", type=int, default=200)
+    p.add_argument("--json", type=pathlib.Path)
+    a = p.parse_args()
+    mote = (a.bin / "mote").resolve()
+    failures = []
+    report = {"conformance": conformance((a.bin / "backend_conformance").resolve(), failures), "models": []}
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for backend in LIMITS:
+            for model, options in MODELS.items():
+                if (a.models / model).exists():
+                    report["models"].append(whole_model(mote, a.models / model, options, backend, folder, failures))
+                else:
+                    print(f"SKIPPED: {model} is not there")
+        report["mobilenet_v2"] = bench(mote, folder / "torchvision_mobilenet_v2_fp32.opencl.mote", a.runs)
+        report["resnet50"] = resnet50(mote, folder, a.runs, failures)
+        for what in ("mobilenet_v2", "resnet50"):
+            r = report[what]
+            if "p50_us" in r:
+                print(f"{what}: median of {r['runs']} runs {r['p50_us'] / 1000:.3f} ms, p90 {r['p90_us'] / 1000:.3f} ms")
+            elif r:
+                failures.append(what)
+                print(f"{what}: {r}")
+    if a.json:
+        a.json.write_text(json.dumps(report, indent=1))
+    print("all well" if not failures else "FAILED: " + ", ".join(failures))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+#include "mote/backends/reference/reference_backend.h"
+
+#include <cstring>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "mote/backends/common/piece.h"
+#include "mote/backends/common/rows.h"
+#include "mote/runtime/instance.h"
+
+namespace mote::backends {
+
+KernelFn (*reference_kernels)(uint16_t op, const OpContext&) noexcept = nullptr;
+
+namespace {
+
+enum Error : uint32_t { kOk = 0, kVersionUnfit, kBlobBroken, kOperandsUnfit, kOutOfMemory, kRunFailed };
+constexpr const char* kVersion = "1";
+
+// The piece with an instance, in memory of its own.
+struct Runner {
+  std::vector<uint64_t> file;
+  Program program;
+  Instance instance;
+  std::vector<std::unique_ptr<uint64_t[]>> memory;
+  std::vector<ByteSpan> banks;
+  std::vector<std::vector<uint64_t>> operands;  // dense, inputs then outputs
+
+  ~Runner() { instance.close(); }
+  ByteSpan block(size_t bytes, size_t alignment = 64) {
+    memory.push_back(std::make_unique<uint64_t[]>((bytes + alignment) / 8 + 1));
+    auto* at = reinterpret_cast<uint8_t*>(memory.back().get());
+    at += (alignment - reinterpret_cast<uintptr_t>(at) % alignment) % alignment;
+    return {at, bytes};
+  }
+  bool create() {
+    for (const Bank& b : program.table().banks) banks.push_back(block(static_cast<size_t>(b.size), b.alignment));
+    InstanceMemory m;
+    m.instance = block(program.needs().instance);
+    m.scratch = block(program.needs().scratch(1));
+    m.banks = {banks.data(), banks.size()};
+    InstanceOptions options;
+    options.select = reference_kernels;
+    Diagnostic diagnostic;
+    return instance.create(program, m, options, &diagnostic).ok();
+  }
+  size_t bytes_of(const mote_backend_tensor& t) const {
+    size_t n = dtype_bytes(static_cast<DType>(t.dtype));
+    for (int i = 0; i < t.rank; ++i) n *= static_cast<size_t>(t.dims[i]);
+    return n;
+  }
+};
+
+uint32_t probe(const char* version, const char*) { return std::strcmp(version, kVersion) == 0 ? kOk : kVersionUnfit; }
+
+uint32_t init(const mote_backend_blob* blob, const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs,
+              uint32_t output_count, void** handle, uint32_t* release_blob) try {
+  auto r = std::make_unique<Runner>();
+  r->file.resize(static_cast<size_t>(blob->size / 8) + 2);
+  auto* bytes = reinterpret_cast<uint8_t*>(r->file.data());
+  bytes += reinterpret_cast<uintptr_t>(bytes) % 16 != 0 ? 8 : 0;
+  std::memcpy(bytes, blob->data, static_cast<size_t>(blob->size));
+  if (blob->entry != 0 || !open_piece(bytes, blob->size, &r->program)) return kBlobBroken;
+  if (!operands_fit(r->program, inputs, input_count, false) || !operands_fit(r->program, outputs, output_count, true)) return kOperandsUnfit;
+  if (!r->create()) return kBlobBroken;
+  for (uint32_t i = 0; i < input_count; ++i) r->operands.emplace_back(r->bytes_of(inputs[i]) / 8 + 1);
+  for (uint32_t i = 0; i < output_count; ++i) r->operands.emplace_back(r->bytes_of(outputs[i]) / 8 + 1);
+  *handle = r.release();
+  *release_blob = 1;
+  return kOk;
+} catch (const std::bad_alloc&) {
+  return kOutOfMemory;
+}
+
+uint32_t execute(void* handle, const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs,
+                 uint32_t output_count) {
+  Runner& r = *static_cast<Runner*>(handle);
+  const auto width = [](const mote_backend_tensor& t) { return dtype_bytes(static_cast<DType>(t.dtype)); };
+  const auto dense = [&](uint32_t i) { return reinterpret_cast<uint8_t*>(r.operands[i].data()); };
+  for (uint32_t i = 0; i < input_count; ++i) {
+    copy_rows(inputs[i], width(inputs[i]), dense(i), true);
+    if (!r.instance.bind_input(0, i, dense(i), r.bytes_of(inputs[i])).ok()) return kRunFailed;
+  }
+  for (uint32_t i = 0; i < output_count; ++i)
+    if (!r.instance.bind_output(0, i, dense(input_count + i), r.bytes_of(outputs[i])).ok()) return kRunFailed;
+  if (!r.instance.run(0).ok()) return kRunFailed;
+  for (uint32_t i = 0; i < output_count; ++i) copy_rows(outputs[i], width(outputs[i]), dense(input_count + i), false);
+  return kOk;
+}
+
+void destroy(void* handle) { delete static_cast<Runner*>(handle); }
+
+const char* describe(uint32_t error) {
+  static constexpr const char* kTexts[] = {"",
+                                           "the program's part was made for another version of this backend",
+                                           "the program's part is no Mote program",
+                                           "the program's part does not fit its operands",
+                                           "there is too little memory",
+                                           "an operator of the part failed"};
+  return error < sizeof kTexts / sizeof *kTexts ? kTexts[error] : "";
+}
+
+const char* device(uint32_t* units) {
+  *units = 1;
+  return "this CPU, Mote's kernels";
+}
+
+constexpr mote_backend kBackend = {MOTE_BACKEND_ABI, "reference", kVersion, &probe,  &init,  &execute,
+                                   &destroy,         &describe,   &device,  nullptr, nullptr};
+
+const char* supports(const mote_backend_op* op) try {
+  const char* why = nullptr;
+  (void)view_of(*op, &why);
+  return why;
+} catch (const std::bad_alloc&) {
+  return "there is too little memory";
+}
+
+double cost_ns(const mote_backend_op*, const mote_backend_rates*) { return 0; }
+
+uint32_t lower(const uint8_t* program, uint64_t size, void (*emit)(void* self, const void* data, uint64_t bytes), void* self,
+               uint64_t* device_bytes) {
+  *device_bytes = 0;  // it computes in the CPU's memory
+  emit(self, program, size);
+  return 0;
+}
+
+constexpr mote_backend_compiler kCompiler = {MOTE_BACKEND_COMPILER_ABI, "reference", kVersion, "", {}, &supports, &cost_ns, &lower,
+                                             0,                         nullptr,     nullptr,  0};
+
+}  // namespace
+
+const mote_backend* reference_backend() noexcept { return &kBackend; }
+const mote_backend_compiler* reference_compiler() noexcept { return &kCompiler; }
+
+}  // namespace mote::backends

@@ -1,0 +1,217 @@
+// Convolutions, products with constant weights, pools, means of planes.
+
+#include <algorithm>
+#include <limits>
+
+#include "mote/backends/common/op_context.h"
+#include "mote/backends/common/window.h"
+#include "mote/backends/xnnpack/operators.h"
+#include "mote/ops/avg_pool/avg_pool.h"
+#include "mote/ops/common/activation.h"
+#include "mote/ops/common/reduce.h"
+#include "mote/ops/conv/conv.h"
+#include "mote/ops/conv_transpose/conv_transpose.h"
+#include "mote/ops/matmul/matmul.h"
+#include "mote/ops/max_pool/max_pool.h"
+
+namespace mote::backends::xnnpack {
+namespace {
+
+using ops::Activation;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+uint32_t u(int32_t n) { return static_cast<uint32_t>(n); }
+size_t z(int64_t n) { return static_cast<size_t>(n); }
+
+// Null and *f, or why the activation cannot be had.
+template <class A>
+const char* finish_of(const OpView& op, const A& a, Finish* f) {
+  *f = {-kInfinity, kInfinity};
+  switch (static_cast<Activation>(a.activation)) {
+    case Activation::kNone: return nullptr;
+    case Activation::kClamp: f->least = a.act_a, f->most = a.act_b; return a.act_a < a.act_b ? nullptr : "bounds that leave one value or none";
+    case Activation::kRelu: f->least = 0; return nullptr;
+    case Activation::kRelu6: f->least = 0, f->most = 6; return nullptr;
+    case Activation::kLeaky:
+    case Activation::kElu: f->more = true; return a.act_a > 0 && a.act_a < kInfinity ? nullptr : "a slope that is not above 0";
+    case Activation::kSigmoid:
+    case Activation::kSilu:
+    case Activation::kHardSwish: f->more = true; return nullptr;
+    default: return op.outputs.empty() ? "no output" : "an activation the library has not";
+  }
+}
+
+// Residual, then activation, in place on the output.
+template <class A>
+void add_finish(const OpView& op, const A& a, const Finish& f, Session* s) {
+  const Operand& y = op.outputs[0];
+  float* at = s->at(y);
+  const size_t count = z(y.count());
+  if (op.has(3)) (void)add_binary(s, OpId::add, y, op.inputs[3], at, s->at(op.inputs[3]), at, f.least, f.most);
+  if (!f.more) return;
+  switch (static_cast<Activation>(a.activation)) {
+    case Activation::kLeaky: add_leaky(s, count, at, at, a.act_a); break;
+    case Activation::kElu: add_elu(s, count, at, at, a.act_a); break;
+    case Activation::kSigmoid: add_unary(s, OpId::sigmoid, count, at, at); break;
+    case Activation::kHardSwish: add_unary(s, OpId::hard_swish, count, at, at); break;
+    default: {
+      float* sigmoid = s->memory(count);
+      add_unary(s, OpId::sigmoid, count, at, sigmoid);
+      (void)add_binary(s, OpId::mul, y, y, at, sigmoid, at, -kInfinity, kInfinity);
+    }
+  }
+}
+
+const char* check_weights(const OpView& op) {
+  const Operand& w = op.inputs[1];
+  if (w.data == nullptr) return "its weights are not constant";
+  if ((w.dtype != DType::f32 && w.dtype != DType::f16) || op.has(4)) return "weights in another type than f32 and f16";
+  if (op.has(2) && op.inputs[2].data == nullptr) return "its bias is not constant";
+  return nullptr;
+}
+
+// Padding at the end that gives as many outputs as there are; windows beyond it, which rounding up adds, are padding to the library.
+int32_t pad_end(int32_t in, int32_t out, int32_t kernel, int32_t stride, int32_t dilation, int32_t begin) {
+  return std::max(0, (out - 1) * stride + (kernel - 1) * dilation + 1 - in - begin);
+}
+
+template <class A>
+const char* lower_window(const OpView& op, Session* s, bool transposed) {
+  const A& a = op.attributes<A>();
+  const Operand &x = op.inputs[0], &w = op.inputs[1];
+  if (x.rank != 3 && x.rank != 4) return "three spatial dimensions";
+  if (const char* why = check_weights(op)) return why;
+  Finish f{};
+  if (const char* why = finish_of(op, a, &f)) return why;
+  const Window2d p = window_of(op, a, w.dims + 1);
+  if (p.pad_h < 0 || p.pad_w < 0) return "negative padding";
+  const int32_t depth = p.in_c / a.groups, end_h = pad_end(p.in_h, p.out_h, p.kernel_h, p.stride_h, p.dilation_h, p.pad_h),
+                end_w = pad_end(p.in_w, p.out_w, p.kernel_w, p.stride_w, p.dilation_w, p.pad_w);
+  // What a transposed one would give without padding at the end; less is cut off, more is added.
+  const auto full = [](int32_t in, int32_t kernel, int32_t stride, int32_t dilation, int32_t begin) {
+    return (in - 1) * stride + (kernel - 1) * dilation + 1 - begin;
+  };
+  const int32_t more_h = transposed ? p.out_h - full(p.in_h, p.kernel_h, p.stride_h, p.dilation_h, p.pad_h) : 0,
+                more_w = transposed ? p.out_w - full(p.in_w, p.kernel_w, p.stride_w, p.dilation_w, p.pad_w) : 0;
+  if (more_h >= p.stride_h || more_w >= p.stride_w) return "output padding of a stride or more";
+  if (s == nullptr) return nullptr;
+  const std::vector<float> weights = plain_weights(w, p.out_c, p.kernel_h * p.kernel_w * depth);
+  const float* bias = op.has(2) ? static_cast<const float*>(op.inputs[2].data) : nullptr;
+  const bool last = !op.has(3) && !f.more;
+  const float least = last ? f.least : -kInfinity, most = last ? f.most : kInfinity;
+  xnn_operator_t o = nullptr;
+  const auto create = transposed ? s->xnn.xnn_create_deconvolution2d_nhwc_f32 : s->xnn.xnn_create_convolution2d_nhwc_f32;
+  const xnn_status made =
+      create(u(p.pad_h), u(transposed ? std::max(0, -more_w) : end_w), u(transposed ? std::max(0, -more_h) : end_h), u(p.pad_w),
+             u(p.kernel_h), u(p.kernel_w), u(p.stride_h), u(p.stride_w), u(p.dilation_h), u(p.dilation_w), u(a.groups), z(depth),
+             z(p.out_c / a.groups), z(p.in_c), z(p.out_c), weights.data(), bias, least, most, 0, &o);
+  s->add(made, o);
+  if (made != xnn_status_success) return nullptr;
+  const float* in = s->at(x);
+  float* out = s->at(op.outputs[0]);
+  if (transposed)
+    s->check(s->xnn.xnn_setup_deconvolution2d_nhwc_f32(o, z(p.batch), z(p.in_h), z(p.in_w), u(std::max(0, more_h)), u(std::max(0, more_w)),
+                                                       in, out, s->xnn.threads));
+  else s->check(s->xnn.xnn_setup_convolution2d_nhwc_f32(o, z(p.batch), z(p.in_h), z(p.in_w), in, out, s->xnn.threads));
+  add_finish(op, a, f, s);
+  return nullptr;
+}
+
+template <class A>
+const char* pool_geometry(const OpView& op, const A& a, Window2d* p, int32_t* end_h, int32_t* end_w) {
+  if (op.inputs[0].rank != 3 && op.inputs[0].rank != 4) return "three spatial dimensions";
+  *p = window_of(op, a, a.kernel);
+  if (p->kernel_h * p->kernel_w < 2) return "windows of one element";
+  *end_h = pad_end(p->in_h, p->out_h, p->kernel_h, p->stride_h, p->dilation_h, p->pad_h);
+  *end_w = pad_end(p->in_w, p->out_w, p->kernel_w, p->stride_w, p->dilation_w, p->pad_w);
+  const int32_t span_h = (p->kernel_h - 1) * p->dilation_h + 1, span_w = (p->kernel_w - 1) * p->dilation_w + 1;
+  if (p->pad_h >= span_h || *end_h >= span_h || p->pad_w >= span_w || *end_w >= span_w) return "windows in the padding alone";
+  if (p->stride_h > p->kernel_h || p->stride_w > p->kernel_w) return "strides beyond the window";
+  return nullptr;
+}
+
+}  // namespace
+
+const char* lower_conv(const OpView& op, Session* s) {
+  const bool transposed = op.op == static_cast<uint16_t>(OpId::conv_transpose);
+  return transposed ? lower_window<ops::conv_transpose::Attrs>(op, s, true) : lower_window<ops::conv::Attrs>(op, s, false);
+}
+
+const char* lower_product(const OpView& op, Session* s) {
+  const auto& a = op.attributes<ops::matmul::Attrs>();
+  const Operand &w = op.inputs[1], &y = op.outputs[0];
+  if (w.data == nullptr || w.rank != 2 || a.transpose_b != 1 || a.transpose_a != 0) return "its second matrix is not constant, as (N, K)";
+  if (const char* why = check_weights(op)) return why;
+  const int32_t n = w.dims[0], k = w.dims[1];
+  if (op.has(2) && (op.inputs[2].count() != n || op.inputs[2].dim(-1) != n)) return "a bias that is not one value per column";
+  Finish f{};
+  if (const char* why = finish_of(op, a, &f)) return why;
+  if (s == nullptr) return nullptr;
+  std::vector<float> weights = plain_weights(w, n, k);
+  for (float& v : weights) v *= a.alpha;
+  const bool last = !op.has(3) && !f.more;
+  xnn_operator_t o = nullptr;
+  const xnn_status made = s->xnn.xnn_create_fully_connected_nc_f32(
+      z(k), z(n), z(k), z(n), weights.data(), op.has(2) ? static_cast<const float*>(op.inputs[2].data) : nullptr,
+      last ? f.least : -kInfinity, last ? f.most : kInfinity, 0, &o);
+  s->add(made, o);
+  if (made != xnn_status_success) return nullptr;
+  s->check(s->xnn.xnn_setup_fully_connected_nc_f32(o, z(y.count() / n), s->at(op.inputs[0]), s->at(y), s->xnn.threads));
+  add_finish(op, a, f, s);
+  return nullptr;
+}
+
+const char* lower_pool(const OpView& op, Session* s) {
+  const bool largest = op.op == static_cast<uint16_t>(OpId::max_pool);
+  if (op.outputs.size() > 1 && op.outputs[1].present) return "indices as an output";
+  Window2d p{};
+  int32_t end_h = 0, end_w = 0;
+  if (largest) {
+    if (const char* why = pool_geometry(op, op.attributes<ops::max_pool::Attrs>(), &p, &end_h, &end_w)) return why;
+  } else {
+    const auto& a = op.attributes<ops::avg_pool::Attrs>();
+    if (const char* why = pool_geometry(op, a, &p, &end_h, &end_w)) return why;
+    if (a.divisor_override != 0) return "a divisor of its own";
+    if (a.count_include_pad != 0 && p.pad_h + p.pad_w + end_h + end_w > 0) return "padding that counts";
+    if (p.dilation_h != 1 || p.dilation_w != 1) return "means over dilated windows";
+  }
+  if (s == nullptr) return nullptr;
+  const size_t c = z(p.in_c);
+  const float* in = s->at(op.inputs[0]);
+  float* out = s->at(op.outputs[0]);
+  xnn_operator_t o = nullptr;
+  const xnn_status made = largest ? s->xnn.xnn_create_max_pooling2d_nhwc_f32(u(p.pad_h), u(end_w), u(end_h), u(p.pad_w), u(p.kernel_h),
+                                                                             u(p.kernel_w), u(p.stride_h), u(p.stride_w), u(p.dilation_h),
+                                                                             u(p.dilation_w), c, c, c, -kInfinity, kInfinity, 0, &o)
+                                  : s->xnn.xnn_create_average_pooling2d_nhwc_f32(u(p.pad_h), u(end_w), u(end_h), u(p.pad_w), u(p.kernel_h),
+                                                                                 u(p.kernel_w), u(p.stride_h), u(p.stride_w), c, c, c,
+                                                                                 -kInfinity, kInfinity, 0, &o);
+  s->add(made, o);
+  if (made != xnn_status_success) return nullptr;
+  const auto setup = largest ? s->xnn.xnn_setup_max_pooling2d_nhwc_f32 : s->xnn.xnn_setup_average_pooling2d_nhwc_f32;
+  s->check(setup(o, z(p.batch), z(p.in_h), z(p.in_w), in, out, s->xnn.threads));
+  return nullptr;
+}
+
+const char* lower_mean(const OpView& op, Session* s) {
+  const Operand& x = op.inputs[0];
+  if (op.has(1) && op.inputs[1].data == nullptr) return "its axes are known only when running";
+  uint32_t mask = 0;
+  int64_t bad = 0;
+  const ContextOf context(op);
+  if (!ops::reduced_axes(op.attributes<ops::ReduceAttrs>(), x.rank, op.has(1) ? &context.get().input(1) : nullptr, &mask, &bad))
+    return "an axis it does not have";
+  const uint32_t planes = x.rank >= 3 ? ((1u << x.rank) - 1) & ~1u & ~(1u << (x.rank - 1)) : 0;
+  if (x.rank < 3 || mask != planes) return "a mean of something else than planes";
+  if (s == nullptr) return nullptr;
+  const size_t c = z(x.dim(-1)), batch = z(x.dims[0]);
+  xnn_operator_t o = nullptr;
+  const xnn_status made = s->xnn.xnn_create_global_average_pooling_nwc_f32(c, c, c, -kInfinity, kInfinity, 0, &o);
+  s->add(made, o);
+  if (made == xnn_status_success)
+    s->check(s->xnn.xnn_setup_global_average_pooling_nwc_f32(o, batch, z(x.count()) / c / batch, s->at(x), s->at(op.outputs[0]),
+                                                             s->xnn.threads));
+  return nullptr;
+}
+
+}  // namespace mote::backends::xnnpack

@@ -1,0 +1,27 @@
+#pragma once
+
+// The quantized model on a few samples beside the float one, again and again with other decisions.
+
+#include "mote/compiler/quant/quantize.h"
+
+namespace mote::quant {
+
+class Trials {
+ public:
+  // Runs the float model over the first `most` samples, or as many as have outputs of 64 MB. The quantizer is borrowed.
+  bool start(const Quantizer& quantizer, Samples& samples, size_t most, ir::Problems* problems);
+
+  // The ratio of signal to error, dB, of the worst output of a recipe; infinite without an error, not below 0.
+  bool score(const Recipe& recipe, double* worst_db, ir::Problems* problems) const;
+
+  // Multiply-adds that one score() takes.
+  double macs() const { return macs_; }
+
+ private:
+  const Quantizer* quantizer_ = nullptr;
+  std::vector<std::vector<driver::Array>> inputs_;
+  std::vector<std::vector<std::vector<double>>> expected_;  // by sample and output
+  double macs_ = 0;
+};
+
+}  // namespace mote::quant

@@ -1,0 +1,120 @@
+#pragma once
+
+// Operators on 8-bit elements that need few products: tables, products and sums with broadcasting, reductions, maxima under windows.
+
+#include "mote/kernels/cortexm/conv.h"
+#include "mote/ops/common/fixed_point.h"
+
+namespace mote::cortexm {
+
+// Any function of one 8-bit element: the compiler computes all 256 results.
+struct Table {
+  const uint8_t* results;  // by the element's bits
+  int32_t count;
+};
+inline void look_up(const Table& t, const void* from, void* to) {
+  const uint8_t *results = t.results, *x = static_cast<const uint8_t*>(from);
+  uint8_t* y = static_cast<uint8_t*>(to);
+  for (int32_t i = t.count; i > 0; --i) *y++ = results[*x++];
+}
+
+// The same by rows, which may lie in rings.
+struct TableRows {
+  Rows x, y;
+  const uint8_t* results;
+};
+inline void look_up_rows(const TableRows& t, const void* from, void* to, int32_t begin, int32_t end) {
+  for (int32_t row = begin; row < end; ++row) {
+    const uint8_t* x = static_cast<const uint8_t*>(from) + row_offset(t.x, row);
+    uint8_t* y = static_cast<uint8_t*>(to) + row_offset(t.y, row);
+    for (int32_t i = t.y.width; i > 0; --i, x += t.x.pixel_bytes, y += t.y.pixel_bytes)
+      for (int32_t k = 0; k < t.y.channels; ++k) y[k] = t.results[x[k]];
+  }
+}
+
+// Elements of two tensors and a result, in up to four dimensions; steps in bytes, 0 where an operand repeats.
+struct Pairs {
+  int32_t dims[4], a[4], b[4], y[4];
+};
+template <class F>
+inline void each_pair(const Pairs& p, const int8_t* a, const int8_t* b, int8_t* y, const F& f) {
+  for (int32_t i = 0; i < p.dims[0]; ++i)
+    for (int32_t j = 0; j < p.dims[1]; ++j)
+      for (int32_t k = 0; k < p.dims[2]; ++k) {
+        const int8_t* u = a + i * p.a[0] + j * p.a[1] + k * p.a[2];
+        const int8_t* v = b + i * p.b[0] + j * p.b[1] + k * p.b[2];
+        int8_t* out = y + i * p.y[0] + j * p.y[1] + k * p.y[2];
+        for (int32_t l = p.dims[3]; l > 0; --l, u += p.a[3], v += p.b[3], out += p.y[3]) *out = static_cast<int8_t>(f(*u, *v));
+      }
+}
+
+struct SumPairs {
+  Pairs pairs;
+  Sum sum;
+};
+inline void add_pairs(const SumPairs& s, const int8_t* a, const int8_t* b, int8_t* y) {
+  const Sum sum = s.sum;
+  each_pair(s.pairs, a, b, y, [&sum](int32_t u, int32_t v) { return added(u, v, sum); });
+}
+inline void subtract_pairs(const SumPairs& s, const int8_t* a, const int8_t* b, int8_t* y) {
+  const Sum sum = s.sum;
+  each_pair(s.pairs, a, b, y, [&sum](int32_t u, int32_t v) { return added<-1>(u, v, sum); });
+}
+
+struct MulPairs {
+  Pairs pairs;
+  Scale scale;
+  int16_t a_zero, b_zero, y_zero;
+  int8_t lo, hi;
+};
+inline void multiply_pairs(const MulPairs& m, const int8_t* a, const int8_t* b, int8_t* y) {
+  const MulPairs c = m;
+  each_pair(m.pairs, a, b, y, [&c](int32_t u, int32_t v) {
+    const int32_t r = scaled((u - c.a_zero) * (v - c.b_zero) * 2, c.scale) + c.y_zero;
+    return r < c.lo ? c.lo : r > c.hi ? c.hi : r;
+  });
+}
+
+// (outer, count, inner) to (outer, inner).
+struct Reduction {
+  int32_t outer, count, inner;
+  int32_t multiplier, shift, offset, y_zero;  // of sums: what zero points add up to is in `offset`
+};
+// Means and sums.
+inline void reduce_sum(const Reduction& r, const int8_t* x, int8_t* y) {
+  for (int32_t o = 0; o < r.outer; ++o, x += r.count * r.inner) {
+    for (int32_t i = 0; i < r.inner; ++i) {
+      int32_t sum = r.offset;
+      const int8_t* in = x + i;
+      for (int32_t k = r.count; k > 0; --k, in += r.inner) sum += *in;
+      *y++ = static_cast<int8_t>(ops::clamp_to(int64_t{ops::scale_by(sum, r.multiplier, r.shift)} + r.y_zero, -128, 127));
+    }
+  }
+}
+
+struct MaxPool {
+  Rows x, y;
+  Window window;
+};
+inline void max_pool(const MaxPool& p, const int8_t* x, int8_t* y, int32_t begin, int32_t end) {
+  const Window& w = p.window;
+  for (int32_t row = begin; row < end; ++row) {
+    const int32_t top = row * w.stride_rows - w.pad_rows;
+    for (int32_t column = 0; column < p.y.width; ++column) {
+      const int32_t left = column * w.stride_width - w.pad_width;
+      int8_t* out = y + row_offset(p.y, row) + column * p.y.pixel_bytes;
+      const int32_t r0 = top < 0 ? 0 : top, r1 = top + w.rows < p.x.rows ? top + w.rows : p.x.rows;
+      const int32_t c0 = left < 0 ? 0 : left, c1 = left + w.width < p.x.width ? left + w.width : p.x.width;
+      for (int32_t k = 0; k < p.y.channels; ++k) {
+        int32_t most = -128;
+        for (int32_t i = r0; i < r1; ++i) {
+          const int8_t* in = x + row_offset(p.x, i) + c0 * p.x.pixel_bytes + k;
+          for (int32_t j = c0; j < c1; ++j, in += p.x.pixel_bytes) most = *in > most ? *in : most;
+        }
+        out[k] = static_cast<int8_t>(most);
+      }
+    }
+  }
+}
+
+}  // namespace mote::cortexm

@@ -1,0 +1,20 @@
+#pragma once
+
+// `mote compile --emit cpp`: from a compiled model to OUT.h and OUT.cc.
+
+#include <string>
+
+#include "mote/compiler/driver/compile.h"
+#include "mote/compiler/emit/cpp/emit_cpp.h"
+
+namespace mote::tools {
+
+// What the emitter wants of a plan: outputs on inputs where kernels permit it, no larger alignment than kernels need.
+void plan_for_source(driver::CompileOptions* options);
+
+// Writes the pair of files beside `output`. Throws Failure.
+emit::CppFiles emit_source(const std::string& output, const driver::CompileOptions& options, const driver::CompileResult& result);
+
+void print_source(const std::string& model, const emit::CppFiles& files, const driver::CompileResult& result, bool json);
+
+}  // namespace mote::tools
