@@ -70,6 +70,13 @@ setup_references() {
     skipped=$((skipped + 1))
     echo "SKIPPED: signatures both ways with model-signing: the PyPI packages could not be installed"
   fi
+  # Repositories both ways with tuf-js, where there is Node.
+  if command -v npm > /dev/null && npm install --silent --no-audit --no-fund --prefix build/tuf-js tuf-js@5.0.1 > /dev/null 2>&1; then
+    export MOTE_TUF_JS=$PWD/build/tuf-js
+  else
+    skipped=$((skipped + 1))
+    echo "SKIPPED: repositories both ways with tuf-js: there is no Node, or the npm package could not be installed"
+  fi
 }
 
 # PyTorch: its operator samples and models come through the compiler (tests/torch), and the Python package is tested with it.
@@ -134,7 +141,8 @@ fuzz_target() {
 # The fuzz targets of the asan build, as many at a time as there are processors; a crash or hang fails.
 fuzz() {
   local seconds=$1 work=build/asan/fuzz name
-  local names=(program_fuzz mutate_fuzz op_fuzz isa_fuzz model_fuzz-onnx model_fuzz-tflite model_fuzz-torch json_fuzz metadata_fuzz package_fuzz policy_fuzz)
+  local names=(program_fuzz mutate_fuzz op_fuzz isa_fuzz model_fuzz-onnx model_fuzz-tflite model_fuzz-torch json_fuzz metadata_fuzz
+    package_fuzz manifest_fuzz policy_fuzz registry_fuzz)
   local -A process=()
   rm -rf "$work" && mkdir -p "$work/seeds" "$work/seeds_torch"
   for name in tests/torch/fixtures/*/model.pt2; do cp "$name" "$work/seeds_torch/$(basename "$(dirname "$name")").pt2"; done
@@ -149,9 +157,10 @@ fuzz() {
     case $name in
       model_fuzz-torch) fuzz_target "$name" model_fuzz 262144 "$seconds" "$work/seeds_torch" & ;;
       model_fuzz-*) fuzz_target "$name" model_fuzz 32768 "$seconds" "tests/fuzz_models/corpus/${name#*-}" & ;;
-      json_fuzz | metadata_fuzz) fuzz_target "$name" "$name" 16384 "$seconds" tests/fleet/corpus/metadata & ;;
+      metadata_fuzz) fuzz_target "$name" "$name" 16384 "$seconds" tests/fleet/corpus/metadata & ;;
+      registry_fuzz) fuzz_target "$name" "$name" 16384 "$seconds" tests/fleet/corpus/registry & ;;
       policy_fuzz) fuzz_target "$name" "$name" 16384 "$seconds" tests/fleet/corpus/policy & ;;
-      package_fuzz) fuzz_target "$name" "$name" 16384 "$seconds" tests/fleet/corpus/package & ;;
+      json_fuzz | manifest_fuzz | package_fuzz) fuzz_target "$name" "$name" 16384 "$seconds" tests/fleet/corpus/package & ;;
       *) fuzz_target "$name" "$name" 16384 "$seconds" "$work/seeds" tests/fuzz/corpus & ;;
     esac
     process[$name]=$!

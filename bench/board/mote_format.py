@@ -73,7 +73,6 @@ def build(chain, mote, model, options, examples, work):
         # What no selection reaches is the same for every model.
         own = "mote/ops" in str(source) or "mote/kernels" in str(source)
         to = (work if own else Path(chain.kept.name)) / f"runtime_{source.parent.name}_{source.stem}.o"
-        # Only kernels are worth more code for speed.
-        flags = ["-idirafter", FLATBUFFERS] + ([] if "kernels" in str(source) else ["-Os"])
+        flags = ["-idirafter", FLATBUFFERS] + ([] if "mote/kernels" in str(source) else ["-Os"])  # speed counts in kernels alone
         objects.append(to if to.exists() and not own else chain.compile(source, to, include, flags))
     return chain.link(objects, work), {"ram_bytes": ram, "portable": []}

@@ -13,7 +13,7 @@ alignas(keyword::kAlignment) uint8_t memory[keyword::arena_bytes];
 constexpr const char* kLabels[] = {LABELS};
 constexpr int kClasses = sizeof kLabels / sizeof *kLabels;
 static_assert(OUTPUT_COUNT == kClasses, "a word for each of the model's classes");
-constexpr int kRate = 16000, kCertain = 60;  // samples a second; per cent
+constexpr int kRate = 16000, kCertain = 75;  // samples a second; per cent
 
 uint32_t word(const uint8_t* p, int bytes) {
   uint32_t v = 0;
@@ -67,7 +67,7 @@ int main() {
   constexpr uint32_t kStep = keyword::samples_count * sizeof(int16_t);
   for (int steps = 1; console_read(file, keyword::samples(memory), kStep) == kStep; ++steps) {
     if (keyword::run(memory) != 0) return 1;
-    const int8_t* scores = keyword::OUTPUT(memory);
+    const int8_t* scores = OUTPUT(memory);
     int best = 0;
     for (int i = 1; i < kClasses; ++i) best = scores[i] > scores[best] ? i : best;
     if (best == said || percent(scores[best]) < kCertain) continue;

@@ -37,7 +37,8 @@ bool find_pixels(int file, Bitmap* b) {
   uint8_t head[54];
   if (console_read(file, head, sizeof head) != sizeof head || head[0] != 'B' || head[1] != 'M') return false;
   const auto height = static_cast<int32_t>(word(head + 22, 4));
-  *b = {static_cast<int32_t>(word(head + 18, 4)), height < 0 ? -height : height, static_cast<int32_t>(word(head + 28, 2)) / 8, 0, height > 0};
+  *b = {static_cast<int32_t>(word(head + 18, 4)), height < 0 ? -height : height, static_cast<int32_t>(word(head + 28, 2)) / 8, 0,
+        height > 0};
   b->row = (b->width * b->bytes + 3) / 4 * 4;
   const uint32_t at = word(head + 10, 4);
   return b->width > 0 && b->width <= 640 && b->height > 0 && b->height <= 4096 && (b->bytes == 1 || b->bytes == 3) && at >= sizeof head &&
@@ -45,6 +46,13 @@ bool find_pixels(int file, Bitmap* b) {
 }
 
 int grey(const uint8_t* pixel, int bytes) { return bytes == 1 ? pixel[0] : (29 * pixel[0] + 150 * pixel[1] + 77 * pixel[2]) >> 8; }
+
+// Black is -128, white 127. The test images of TensorFlow Lite Micro hold these bytes already (SIGNED_PIXELS).
+#if defined(SIGNED_PIXELS)
+constexpr int kBlack = 0;
+#else
+constexpr int kBlack = 128;
+#endif
 
 // Takes of each row and column the nearest.
 bool load(int file, int8_t* to) {
@@ -55,7 +63,8 @@ bool load(int file, int8_t* to) {
     if (console_read(file, row, static_cast<uint32_t>(b.row)) != static_cast<uint32_t>(b.row)) return false;
     const int32_t from_top = b.upside_down ? b.height - 1 - y : y;
     for (int32_t r = (from_top * kSize + b.height - 1) / b.height; r < kSize && r * b.height / kSize == from_top; ++r)
-      for (int32_t c = 0; c < kSize; ++c) to[r * kSize + c] = static_cast<int8_t>(grey(row + c * b.width / kSize * b.bytes, b.bytes) - 128);
+      for (int32_t c = 0; c < kSize; ++c)
+        to[r * kSize + c] = static_cast<int8_t>(grey(row + c * b.width / kSize * b.bytes, b.bytes) - kBlack);
   }
   return true;
 }

@@ -215,7 +215,7 @@ bool compile_model(const CommandSettings& s, const frontends::Source& source, co
 
 // C++ in place of a program. What kernels need besides the plan is known only then: where that is too much, the plan gets less.
 int emit_cpp(const CommandSettings& s, const frontends::Source& source, driver::CompileOptions options, driver::CompileResult result) {
-  emit::CppFiles files = emit_source(s.output, options, result);
+  emit::CppFiles files = emit_source(s.output, s.compile.target, options, result);
   const uint64_t ram = options.plan.strip_ram, scratch = files.ram_bytes - result.peak_bytes;
   if (ram > scratch && files.ram_bytes > ram) {
     options.plan.strip_ram = ram - scratch;
@@ -227,7 +227,7 @@ int emit_cpp(const CommandSettings& s, const frontends::Source& source, driver::
     progress.clear();
     if (!done) return report_problems(s, problems);
     result = std::move(again);
-    files = emit_source(s.output, options, result);
+    files = emit_source(s.output, s.compile.target, options, result);
   }
   warn_of_ram(s, ram, files.ram_bytes);
   print_source(s.model, files, result, s.json);

@@ -110,7 +110,7 @@ void add_compile_options(CLI::App* c, CompileSettings* s) {
   c->add_flag("--no-optimize", s->no_optimize, "only what is needed to run at all");
   c->add_flag("--exact", s->exact, "nothing that changes rounding");
   c->add_option("--max-trips", s->max_trips, "bound for loops whose number of trips the model does not bound")->check(CLI::PositiveNumber);
-  c->add_option("--target", s->target, "machine to compile for: a description that 'mote measure' wrote, or " + target::names());
+  c->add_option("--target", s->target, "machine to compile for: a description that 'mote measure' wrote, a board's banks (docs/tinyml.md), or " + target::names());
   c->add_option("--strips", s->strips,
                 "run chains of layers in strips, so that large tensors between them never exist whole: auto (default: where the target "
                 "takes no longer), off, min-memory (alone: min-memory)")
@@ -185,8 +185,13 @@ driver::CompileOptions options_of(const CompileSettings& s) {
     const target::Target* named = target::named(s.target);
     if (named == nullptr && !std::filesystem::exists(s.target))
       throw Failure("--target: expected a description that 'mote measure' wrote, or " + target::names() + "; found '" + s.target + "'");
-    o.target = named != nullptr ? *named : load_target(s.target);
-    o.target_name = named != nullptr ? s.target : o.target.cpu + ", " + o.target.kernels;
+    const std::optional<target::Board> board = named == nullptr ? load_board(s.target) : std::nullopt;
+    o.target = named != nullptr ? *named : board ? *target::named(board->core) : load_target(s.target);
+    o.target_name = named != nullptr ? s.target : board ? board->core : o.target.cpu + ", " + o.target.kernels;
+    if (board) {
+      o.plan.alignment = board->alignment;
+      for (const target::BoardBank& b : board->banks) o.plan.banks.push_back({b.name, b.bytes, 0, board->alignment});
+    }
   }
   if (target::is_microcontroller(o.target)) {
     o.passes.pack = o.passes.winograd = false;  // forms that take more memory, for wide vectors

@@ -5,6 +5,7 @@
 
 #include "mote/tools/failure.h"
 #include "mote/tools/json_out.h"
+#include "mote/tools/target_file.h"
 
 namespace mote::tools {
 namespace {
@@ -18,15 +19,24 @@ unsigned long long count(uint64_t v) { return v; }
 }  // namespace
 
 void plan_for_source(driver::CompileOptions* options) {
-  options->plan.alignment = kAlignment;
+  if (options->plan.banks.empty() || options->plan.alignment == schedule::PlanOptions{}.alignment) options->plan.alignment = kAlignment;
   options->plan.in_order = [isa = isa_of(options->target)](const schedule::Plan& p) { return emit::steps_in_order(p, isa); };
 }
 
-emit::CppFiles emit_source(const std::string& output, const driver::CompileOptions& options, const driver::CompileResult& result) {
+emit::CppFiles emit_source(const std::string& output, const std::string& target, const driver::CompileOptions& options,
+                           const driver::CompileResult& result) {
   const std::filesystem::path path(output);
   emit::CppOptions how;
   how.name = path.stem().string();
   how.isa = isa_of(options.target);
+  how.alignment = std::max(kAlignment, options.plan.alignment);
+  for (const schedule::Bank& b : options.plan.banks) how.banks.push_back({b.name, "", b.limit});
+  if (const auto board = target.empty() || target::named(target) != nullptr ? std::nullopt : load_board(target)) {
+    how.flash_bytes = board->flash_bytes;
+    for (const target::BoardBank& bank : board->banks)
+      for (emit::CppBank& b : how.banks)
+        if (b.name == bank.name) b.section = bank.section;
+  }
   emit::CppFiles files;
   std::string error;
   if (!emit::emit_cpp(result.emitted, how, &files, &error)) throw Failure("--emit cpp: " + error);

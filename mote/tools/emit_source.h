@@ -12,8 +12,9 @@ namespace mote::tools {
 // What the emitter wants of a plan: outputs on inputs where kernels permit it, no larger alignment than kernels need.
 void plan_for_source(driver::CompileOptions* options);
 
-// Writes the pair of files beside `output`. Throws Failure.
-emit::CppFiles emit_source(const std::string& output, const driver::CompileOptions& options, const driver::CompileResult& result);
+// Writes the pair of files beside `output`; `target`: as the user named it, maybe a board's description. Throws Failure.
+emit::CppFiles emit_source(const std::string& output, const std::string& target, const driver::CompileOptions& options,
+                           const driver::CompileResult& result);
 
 void print_source(const std::string& model, const emit::CppFiles& files, const driver::CompileResult& result, bool json);
 

@@ -68,6 +68,8 @@ void create(const PackageSettings& s) {
     manifest.sbom_sha256 = fleet::digest_file(files, s.sbom);
   }
   pkg::create(files, manifest, sources, s.file);
+  std::printf("%s: %s %s, %s\n", s.file.c_str(), manifest.id.c_str(), manifest.version.c_str(),
+              bytes_text(files.size(s.file).value_or(0)).c_str());
 }
 
 std::string gate_text(const pkg::HealthGate& g) {
@@ -93,7 +95,7 @@ void print_header(const PackageSettings& s, const pkg::Header& h) {
   about.add({"licence", m.licence});
   about.add({"data class", m.data_class});
   about.add({"SBOM", m.sbom_sha256.empty() ? "none" : "SHA-256 " + fleet::to_hex(m.sbom_sha256)});
-  about.add({"storage", bytes_text(h.bytes + m.payload_bytes) + ", digests of " + number(m.chunks.size()) + " chunks of 1 MiB"});
+  about.add({"storage", bytes_text(h.bytes + m.payload_bytes) + ", a digest of each MiB (" + number(m.chunks.size()) + ")"});
   about.add({"health gate", gate_text(m.health)});
   std::printf("%s", about.text().c_str());
   const auto joined = [](const std::vector<std::string>& list) {

@@ -42,7 +42,10 @@ class Work {
     std::printf("made %s\n", path.c_str());
     return key;
   }
-  void publish() { repository.publish(read_key(settings.keys + "/snapshot.pem"), read_key(settings.keys + "/timestamp.pem")); }
+  void publish() {
+    const std::string until = repository.publish(read_key(settings.keys + "/snapshot.pem"), read_key(settings.keys + "/timestamp.pem"));
+    std::printf("published; fresh until %s: publish again before\n", until.c_str());
+  }
   void write_layout() { pub::write_oci_layout(files, settings.repo, settings.to); }
   void push() {
     const std::unique_ptr<fleet::Uploader> uploader = fleet::make_curl_uploader();
@@ -72,7 +75,11 @@ void init(const RepoSettings& s) {
 void add(const RepoSettings& s) {
   Work w(s);
   if (!s.name.empty() && s.files.size() != 1) throw usage("--name is for one file");
-  for (const std::string& file : s.files) w.repository.add(file, s.name.empty() ? std::filesystem::path(file).filename().string() : s.name);
+  for (const std::string& file : s.files) {
+    const std::string name = s.name.empty() ? std::filesystem::path(file).filename().string() : s.name;
+    w.repository.add(file, name);
+    std::printf("%s is in the draft of targets: sign it, then publish\n", name.c_str());
+  }
 }
 
 void sign(const RepoSettings& s) {

@@ -17,19 +17,34 @@ std::string rate(double v) {
   return text;
 }
 
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(static_cast<size_t>(kMostBytes), '\0');
+  if (file) file.read(text.data(), kMostBytes);
+  if (!file.is_open() || file.bad()) throw Failure(path + ": the target description cannot be read");
+  text.resize(static_cast<size_t>(file.gcount()));
+  return text;
+}
+
 Json or_null(double v) { return v > 0 ? Json(v) : Json(nullptr); }
 
 }  // namespace
 
 target::Target load_target(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(static_cast<size_t>(kMostBytes), '\0'), error;
-  if (file) file.read(text.data(), kMostBytes);
-  if (!file.is_open() || file.bad()) throw Failure(path + ": the target description cannot be read");
-  text.resize(static_cast<size_t>(file.gcount()));
+  const std::string text = text_of(path);
+  std::string error;
   target::Target t;
   if (!target::from_text(text, &t, &error)) throw Failure(path + ": no valid target description: " + error);
   return t;
+}
+
+std::optional<target::Board> load_board(const std::string& path) {
+  const std::string text = text_of(path);
+  if (!target::is_board(text)) return std::nullopt;
+  target::Board board;
+  std::string error;
+  if (!target::board_from_text(text, &board, &error)) throw Failure(path + ": no valid board description: " + error);
+  return board;
 }
 
 void save_target(const std::string& path, const target::Target& target) {
@@ -56,6 +71,12 @@ Json target_json(const target::Target& t) {
     const uint64_t bytes = t.cache_bytes[static_cast<size_t>(level)];
     return bytes > 0 ? Json(bytes) : Json(nullptr);
   };
+  Json backends = Json::array();
+  for (const target::BackendRates& b : t.backends) {
+    Json work = Json::object();
+    for (const auto& [name, ns] : b.work_ns) work[name] = ns;
+    backends.push_back({{"backend", b.backend}, {"device", b.device}, {"units", b.units}, {"transfer_gb_s", b.transfer_gbps}, {"sync_ns", b.sync_ns}, {"work_ns", work}});
+  }
   return {
       {"format", target::kFormat},
       {"machine", {{"cpu", t.cpu}, {"architecture", t.architecture}, {"kernels", t.kernels}, {"cores", t.cores}}},
@@ -66,7 +87,9 @@ Json target_json(const target::Target& t) {
       {"cost",
        {{"call_ns", or_null(t.call_ns)},
         {"handoff_awake_us", or_null(t.handoff_awake_us)},
-        {"handoff_asleep_us", or_null(t.handoff_asleep_us)}}}};
+        {"handoff_asleep_us", or_null(t.handoff_asleep_us)}}},
+      {"backends", backends},
+  };
 }
 
 std::string rates_text(const target::Rates& r) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "mote/compiler/target/board.h"
 #include "mote/compiler/target/target.h"
 #include "mote/tools/json_out.h"
 
@@ -9,6 +11,8 @@ namespace mote::tools {
 
 // A target description from a file. Throws Failure with the path, the line, what was expected and what was found.
 target::Target load_target(const std::string& path);
+// A microcontroller's description, where the file is one. Throws Failure likewise.
+std::optional<target::Board> load_board(const std::string& path);
 // Writes it whole or not at all. Throws Failure.
 void save_target(const std::string& path, const target::Target& target);
 

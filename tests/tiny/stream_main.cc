@@ -1,5 +1,5 @@
-// A streaming program on a board or on the host: reads samples from a file of 16-bit numbers, prints the bytes of the output after every run.
-// The build names the program (stream) and its output (OUTPUT, OUTPUT_BYTES).
+// A streaming program on a board or on the host: reads samples from a file of 16-bit numbers, prints the bytes of the output after every
+// run. The build names the program (stream) and its output (OUTPUT, OUTPUT_BYTES).
 
 #include "console.h"
 #include "stream.h"

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Trains the bundled keyword model: whistles that rise, fall or warble, told from noise. Needs numpy, torch and onnx; the sounds are made up.
+"""Trains the bundled keyword model: whistles that rise, fall or warble, told from noise. Needs numpy, torch, flatbuffers
+and ai-edge-litert (its schema); the sounds are made up.
 
-  examples/tiny/keyword/train.py        writes whistle.onnx (int8), rising.wav, warble.wav and labels.txt beside this file
+  examples/tiny/keyword/train.py        writes whistle.tflite, rising.wav, warble.wav and labels.txt beside this file
 Features are those of `mote compile --audio-frontend micro`, here in floating point (docs/tinyml.md)."""
 
 import wave
 from pathlib import Path
 
+import flatbuffers
 import numpy as np
-import onnx
 import torch
-from onnx import TensorProto, helper, numpy_helper
+from ai_edge_litert import schema_py_generated as tfl
 
 HERE = Path(__file__).resolve().parent
 RATE, WINDOW, STEP, SIZE, BANDS, FRAMES = 16000, 480, 320, 512, 40, 49
@@ -110,52 +111,76 @@ def quantized(w):
     return np.round(w / scale.reshape([-1] + [1] * (w.ndim - 1))).astype(np.int8), scale.astype(np.float32)
 
 
-def export(net, x):
-    """The network in ONNX's form for integers: DequantizeLinear and QuantizeLinear around operators."""
-    with torch.no_grad():
-        hidden = torch.relu(net.conv(x))
-        logits = net(x)
-    initial, nodes = [], []
+class Writer:
+    """A TFLite model: tensors and operators one behind the other."""
 
-    def constant(name, array):
-        initial.append(numpy_helper.from_array(np.asarray(array), name))
-        return name
+    def __init__(self):
+        self.graph, self.model = tfl.SubGraphT(), tfl.ModelT()
+        self.graph.tensors, self.graph.operators = [], []
+        self.model.buffers, self.model.operatorCodes = [tfl.BufferT()], []
 
-    def grid(name, scale, zero):
-        return [constant(name + "_scale", np.float32(scale)), constant(name + "_zero", np.int8(zero))]
+    def tensor(self, name, dtype, shape, scale, zero=0, data=None):
+        t = tfl.TensorT()
+        t.name, t.type, t.shape = name, dtype, list(shape)
+        t.quantization = tfl.QuantizationParametersT()
+        t.quantization.scale, t.quantization.zeroPoint = list(np.atleast_1d(np.float32(scale))), [int(zero)] * np.size(scale)
+        if data is not None:
+            buffer = tfl.BufferT()
+            buffer.data = np.frombuffer(data.tobytes(), np.uint8)
+            t.buffer = len(self.model.buffers)
+            self.model.buffers.append(buffer)
+        self.graph.tensors.append(t)
+        return len(self.graph.tensors) - 1
 
-    def weights(name, layer, in_scale):
-        w, scale = quantized(layer.weight.detach().numpy())
+    def layer(self, name, layer, weights, in_scale):
+        q, scale = quantized(weights)
         bias = np.round(layer.bias.detach().numpy() / (in_scale * scale)).astype(np.int32)
-        zeros = np.zeros(len(scale))
-        nodes.append(helper.make_node("DequantizeLinear", [constant(name + "_w", w), constant(name + "_ws", scale),
-                                                           constant(name + "_wz", zeros.astype(np.int8))], [name + "_wf"], axis=0))
-        nodes.append(helper.make_node("DequantizeLinear", [constant(name + "_b", bias), constant(name + "_bs", np.float32(in_scale * scale)),
-                                                           constant(name + "_bz", zeros.astype(np.int32))], [name + "_bf"], axis=0))
-        return [name + "_wf", name + "_bf"]
+        return [self.tensor(name + "_weights", tfl.TensorType.INT8, q.shape, scale, 0, q),
+                self.tensor(name + "_bias", tfl.TensorType.INT32, bias.shape, in_scale * scale, 0, bias)]
 
-    def through(value, name, scale, zero):
-        g = grid(name, scale, zero)
-        nodes.append(helper.make_node("QuantizeLinear", [value] + g, [name + "_q"]))
-        nodes.append(helper.make_node("DequantizeLinear", [name + "_q"] + g, [name + "_f"]))
-        return name + "_f"
+    def operator(self, code, kind, options, inputs, output):
+        o, c = tfl.OperatorT(), tfl.OperatorCodeT()
+        c.builtinCode = c.deprecatedBuiltinCode = code
+        o.opcodeIndex, o.inputs, o.outputs, o.builtinOptionsType, o.builtinOptions = len(self.graph.operators), inputs, [output], kind, options
+        self.model.operatorCodes.append(c)
+        self.graph.operators.append(o)
+        return output
 
-    hidden_scale = float(hidden.max()) / 255
+    def write(self, path, inputs, outputs):
+        self.graph.inputs, self.graph.outputs, self.model.subgraphs = inputs, outputs, [self.graph]
+        self.model.version, self.model.description = 3, "whistles, by examples/tiny/keyword/train.py"
+        builder = flatbuffers.Builder(1 << 16)
+        builder.Finish(self.model.Pack(builder), b"TFL3")
+        Path(path).write_bytes(bytes(builder.Output()))
+
+
+def export(net, hidden_scale, logit_scale, logit_zero, path):
+    """The network in 8 bits, channels last."""
+    w = Writer()
+    int8, relu = tfl.TensorType.INT8, tfl.ActivationFunctionType.RELU
+    x = w.tensor("features", int8, [1, FRAMES, BANDS, 1], IN_SCALE, IN_ZERO)
+    conv, dense, softmax = tfl.Conv2DOptionsT(), tfl.FullyConnectedOptionsT(), tfl.SoftmaxOptionsT()
+    conv.padding, conv.strideH, conv.strideW, conv.dilationHFactor, conv.dilationWFactor = tfl.Padding.VALID, 2, 2, 1, 1
+    conv.fusedActivationFunction, softmax.beta = relu, 1.0
+    filters = net.conv.weight.detach().numpy().transpose(0, 2, 3, 1)
+    hidden = w.operator(tfl.BuiltinOperator.CONV_2D, tfl.BuiltinOptions.Conv2DOptions, conv,
+                        [x] + w.layer("conv", net.conv, filters, IN_SCALE), w.tensor("hidden", int8, [1, 20, 17, 8], hidden_scale, -128))
+    rows = net.dense.weight.detach().numpy().reshape(len(LABELS), 8, 20, 17).transpose(0, 2, 3, 1).reshape(len(LABELS), -1)
+    logits = w.operator(tfl.BuiltinOperator.FULLY_CONNECTED, tfl.BuiltinOptions.FullyConnectedOptions, dense,
+                        [hidden] + w.layer("dense", net.dense, rows, hidden_scale),
+                        w.tensor("logits", int8, [1, len(LABELS)], logit_scale, logit_zero))
+    scores = w.operator(tfl.BuiltinOperator.SOFTMAX, tfl.BuiltinOptions.SoftmaxOptions, softmax, [logits],
+                        w.tensor("scores", int8, [1, len(LABELS)], 1 / 256, -128))
+    w.write(path, [x], [scores])
+
+
+def grids(net, x):
+    """Scale of the hidden layer; scale and zero point of the logits."""
+    with torch.no_grad():
+        hidden, logits = torch.relu(net.conv(x)), net(x)
     low, high = float(logits.min()), float(logits.max())
-    logit_scale = (high - low) / 255
-    nodes.append(helper.make_node("DequantizeLinear", ["features"] + grid("in", IN_SCALE, IN_ZERO), ["in_f"]))
-    nodes.append(helper.make_node("Conv", ["in_f"] + weights("conv", net.conv, IN_SCALE), ["conv"], strides=[2, 2]))
-    nodes.append(helper.make_node("Relu", ["conv"], ["relu"]))
-    nodes.append(helper.make_node("Flatten", [through("relu", "hidden", hidden_scale, -128)], ["flat"]))
-    nodes.append(helper.make_node("Gemm", ["flat"] + weights("dense", net.dense, hidden_scale), ["dense"], transB=1))
-    nodes.append(helper.make_node("Softmax", [through("dense", "logits", logit_scale, round(-128 - low / logit_scale))], ["softmax"], axis=1))
-    nodes.append(helper.make_node("QuantizeLinear", ["softmax"] + grid("out", 1 / 256, -128), ["scores"]))
-    graph = helper.make_graph(nodes, "whistle", [helper.make_tensor_value_info("features", TensorProto.INT8, [1, 1, FRAMES, BANDS])],
-                              [helper.make_tensor_value_info("scores", TensorProto.INT8, [1, len(LABELS)])], initial)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], producer_name="mote examples/tiny/keyword/train.py")
-    model.ir_version = 8
-    onnx.checker.check_model(model)
-    onnx.save(model, HERE / "whistle.onnx")
+    scale = (high - low) / 255
+    return float(hidden.max()) / 255, scale, round(-128 - low / scale)
 
 
 def main():
@@ -166,7 +191,7 @@ def main():
     net = train(x[:11000], y[:11000])
     with torch.no_grad():
         print(f"right on held-out sounds: {(net(x[11000:]).argmax(1) == y[11000:]).float().mean():.4f}")
-    export(net, x[:1000])
+    export(net, *grids(net, x[:1000]), HERE / "whistle.tflite")
     for kind, name in ((1, "rising"), (3, "warble")):
         with wave.open(str(HERE / f"{name}.wav"), "wb") as w:
             w.setnchannels(1)

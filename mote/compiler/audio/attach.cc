@@ -7,6 +7,7 @@
 #include "mote/compiler/ir/infer.h"
 #include "mote/ops/dequantize/dequantize.h"
 #include "mote/ops/every_nth/every_nth.h"
+#include "mote/ops/shift_in/shift_in.h"
 
 namespace mote::audio {
 namespace {
@@ -31,6 +32,7 @@ class Attacher {
   bool run() {
     if (g_.methods.size() != 1) return fail("expected a model with one method, found " + std::to_string(g_.methods.size()));
     if (!find_input() || !read_type()) return false;
+    skip_reshapes();
     const bool stateful = !g_.states().empty();
     every_ = o_.every > 0 ? o_.every : stateful ? frames_ : 1;
     if (o_.every > 1 && !o_.streaming) return fail("expected --streaming with it, found none");
@@ -44,7 +46,7 @@ class Attacher {
     Value* x = samples;
     if (o_.streaming) x = keep(b, "samples.window", x, f_.window + lead, {});
     Value* features = make_features(b, x, lead);
-    if (o_.streaming && frames_ > 1) features = keep(b, "features.window", features, frames_, silence());
+    if (o_.streaming && frames_ > 1) features = keep_features(b, features);
     Node* last = std::prev(first_->place)->get();
     Value* input = adapted(b, features);
     if (!b.ok()) return fail(b.error());
@@ -116,13 +118,42 @@ class Attacher {
     if (to) old_ = n->output();
   }
 
-  // A state of `rows` rows that x is appended to; what it is afterwards.
-  Value* keep(ir::NodeBuilder& b, const std::string& name, Value* x, int32_t rows, ir::Bytes first) {
+  // Features can be kept in the shape that the model wants them in, which is often behind a reshape.
+  void skip_reshapes() {
+    while (old_->users.size() == 1 && old_->result_uses == 0 && old_->users[0]->is(OpId::reshape) &&
+           old_->users[0]->output()->type.is_static())
+      old_ = old_->users[0]->output();
+  }
+
+  // The shape of features that are kept: the model's own where frames lie one behind the other in it, along *axis.
+  Dims kept_shape(int32_t* axis) const {
+    const Dims& dims = old_->type.dims;
+    *axis = 0;
+    for (const int32_t d : dims) {
+      if (d != 1) break;
+      ++*axis;
+    }
+    const auto at = static_cast<size_t>(*axis);
+    if (!f_.time_last && at < dims.size() && dims[at] % frames_ == 0) return dims;
+    *axis = 0;
+    return {frames_, f_.features()};
+  }
+  Value* keep_features(ir::NodeBuilder& b, Value* x) {
+    int32_t axis;
+    const Dims dims = kept_shape(&axis);
+    Dims one = dims;
+    one[static_cast<size_t>(axis)] /= frames_;
+    if (b.ok() && x->type.dims != one) x = b.reshape(x, one);
+    return keep(b, "features.window", x, dims[static_cast<size_t>(axis)], silence(), axis);
+  }
+
+  // A state with `count` along an axis, that x is appended to; what it is afterwards.
+  Value* keep(ir::NodeBuilder& b, const std::string& name, Value* x, int32_t count, ir::Bytes first, int32_t axis = 0) {
     if (!b.ok()) return nullptr;
     Dims dims = x->type.dims;
-    dims[0] = rows;
+    dims[static_cast<size_t>(axis)] = count;
     Value* state = g_.add_state(name, x->type.dtype, dims, std::move(first));
-    Value* next = b.op(OpId::shift_in, {state, x});
+    Value* next = b.op(OpId::shift_in, ops::shift_in::Attrs{axis}, {state, x});
     if (next != nullptr) assign(b.block(), state, next, first_);
     return next;
   }
@@ -196,7 +227,11 @@ class Attacher {
   void replace_input(Value* samples, Value* input) {
     if (input->name.empty()) input->name = old_->name;
     g_.replace_uses(old_, input);
-    if (old_->producer != nullptr) g_.erase(old_->producer);
+    for (Node* n = old_->producer; n != nullptr;) {
+      const Value* before = n->inputs[0];
+      g_.erase(n);
+      n = before->producer;
+    }
     ir::Method& m = method();
     m.block->arguments[at_] = samples;
     m.input_names[at_] = "samples";

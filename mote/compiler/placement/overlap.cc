@@ -11,11 +11,11 @@ namespace {
 
 constexpr auto kDelegateOp = static_cast<uint16_t>(ControlOp::kDelegate);
 
-// Whether two tensors may share bytes. What a caller binds as input and output may be the same memory.
+// Whether two tensors may share bytes. Several may lie in the buffer of one output.
 bool may_share(const emit::ProgramRecords& r, int32_t a, int32_t b) {
   if (a == b) return true;
   const TensorDesc &x = r.tensors[static_cast<size_t>(a)], &y = r.tensors[static_cast<size_t>(b)];
-  if (x.storage >= Storage::kInput || y.storage >= Storage::kInput) return x.storage >= Storage::kInput && y.storage >= Storage::kInput;
+  if (x.storage >= Storage::kInput || y.storage >= Storage::kInput) return x.storage == y.storage;
   if (y.storage == Storage::kConstant || x.bank != y.bank) return false;
   return x.offset < y.offset + uint64_t{extent_bytes(y)} && y.offset < x.offset + uint64_t{extent_bytes(x)};
 }

@@ -203,7 +203,13 @@ store::Updater Agent::updater(const std::string& id, store::Device& device) {
 Agent::Standing Agent::standing(const std::string& id) {
   if (config_.models.count(id) == 0) throw Error("the configuration has no model '" + id + "'");
   ModelDevice device(*this, id, std::nullopt);
-  return {updater(id, device).record(), ""};
+  Standing out{updater(id, device).record(), ""};
+  try {
+    if (out.record.state == store::State::kTrial) (void)judge_trial(parts_.files, model_dir(dir_, id), out.record, &out.note);
+  } catch (const Error& e) {
+    out.note = e.what();
+  }
+  return out;
 }
 
 Agent::Standing Agent::advance(const std::string& id, store::State until) {
@@ -234,7 +240,7 @@ Agent::Standing Agent::advance(const std::string& id, store::State until) {
   } catch (const Error& e) {
     note = e.what();
   }
-  return {u.record(), note};
+  return note.empty() ? standing(id) : Standing{u.record(), note};
 }
 
 void Agent::confirm(const std::string& id) {

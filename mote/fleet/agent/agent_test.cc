@@ -29,8 +29,11 @@ TEST_F(AgentTest, InstallsTriesConfirmsAndRemembers) {
   install("1.0.0");
   install("1.1.0");
   EXPECT_EQ(world.round().note, "up to date");
+  world.offer("1.2.0");
+  EXPECT_EQ(world.round().note, "in trial: waits for an application to open it");
+  (void)world.trial_goes("");
   const std::vector<std::string> history = read_history(world.files, model_dir("device", "kws"));
-  EXPECT_EQ(history.size(), 16u);
+  EXPECT_EQ(history.size(), 24u);
   EXPECT_NE(history.back().find("CONFIRMED"), std::string::npos);
 }
 
@@ -253,6 +256,7 @@ TEST(Trial, EveryPartOfTheGate) {
   EXPECT_EQ(worse([](auto& o) { o.ram_bytes = 1001; }), store::Health::kBad);
   EXPECT_EQ(worse([](auto& o) { o.crashes = 2; }), store::Health::kBad);
   EXPECT_EQ(worse([](auto& o) { o.soaked_ms = 9999; }), store::Health::kUndecided);
+  EXPECT_EQ(why, "in trial: waits for its soak time, 9 of 10 s in use");
   EXPECT_EQ(worse([](auto& o) { o.failure = "x"; }), store::Health::kBad);
 }
 

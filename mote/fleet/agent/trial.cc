@@ -11,6 +11,7 @@ namespace {
 
 constexpr uint64_t kEnoughRuns = 20;  // for a p99 to mean something
 constexpr uint64_t kMaxBytes = 65536;
+constexpr const char* kFirstStart = "an application to open it";
 
 std::string observations_path(const std::string& dir) { return dir + "/trial.json"; }
 std::string confirmation_path(const std::string& dir) { return dir + "/confirmed"; }
@@ -81,14 +82,23 @@ store::Health judge(const package::HealthGate& gate, const Observations& seen, b
     return bad("p99 " + std::to_string(seen.p99_us) + " us, " + std::to_string(gate.p99_us) + " us allowed");
   if (gate.ram_bytes > 0 && seen.ram_bytes > gate.ram_bytes)
     return bad(std::to_string(seen.ram_bytes) + " bytes of memory, " + std::to_string(gate.ram_bytes) + " allowed");
-  if (seen.starts == 0 || seen.soaked_ms < gate.soak_seconds * 1000) return store::Health::kUndecided;
-  return gate.confirmation && !confirmed ? store::Health::kUndecided : store::Health::kGood;
+  const auto waits = [&](const std::string& text) {
+    *why = "in trial: waits for " + text;
+    return store::Health::kUndecided;
+  };
+  if (seen.starts == 0) return waits(kFirstStart);
+  if (seen.soaked_ms < gate.soak_seconds * 1000)
+    return waits("its soak time, " + std::to_string(seen.soaked_ms / 1000) + " of " + std::to_string(gate.soak_seconds) + " s in use");
+  return gate.confirmation && !confirmed ? waits("the application's confirmation") : store::Health::kGood;
 }
 
 store::Health judge_trial(Files& files, const std::string& dir, const store::Record& record, std::string* why) {
   const std::string& digest = record.candidate.digest;
   const std::optional<Observations> seen = read_observations(files, dir, digest);
-  if (!seen) return store::Health::kUndecided;
+  if (!seen) {
+    *why = std::string("in trial: waits for ") + kFirstStart;
+    return store::Health::kUndecided;
+  }
   const package::Header header = package::read_header(files, store::Objects(files, dir).path(digest));
   return judge(header.manifest.health, *seen, is_confirmed(files, dir, digest), why);
 }

@@ -32,7 +32,7 @@ void write_observations(Files& files, const std::string& model_dir, const Observ
 void write_confirmation(Files& files, const std::string& model_dir, const std::string& digest);
 bool is_confirmed(Files& files, const std::string& model_dir, const std::string& digest);
 
-// The gate. `why` is set where it is bad.
+// The gate. `why` is set where it is bad, or undecided: what it waits for.
 store::Health judge(const package::HealthGate& gate, const Observations& seen, bool confirmed, std::string* why);
 
 // Of the record's candidate, from what the folder holds.

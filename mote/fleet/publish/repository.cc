@@ -251,7 +251,7 @@ void Repository::require_signed(const std::string& role, const std::string& text
   });
 }
 
-void Repository::publish(const PrivateKey& snapshot_key, const PrivateKey& timestamp_key) {
+std::string Repository::publish(const PrivateKey& snapshot_key, const PrivateKey& timestamp_key) {
   Value snapshot = unsigned_document(tuf::kSnapshot, newest(tuf::kSnapshot) + 1, expiry(lifetimes_.snapshot_days));
   std::map<std::string, std::string> drafts;
   for (const char* role : {tuf::kRoot, tuf::kTargets, kRollout}) {
@@ -277,6 +277,10 @@ void Repository::publish(const PrivateKey& snapshot_key, const PrivateKey& times
   replace_file(files_, public_path(tuf::kSnapshot, snapshot["signed"]["version"]), snapshot_text);
   replace_file(files_, public_path(tuf::kTimestamp, 0), timestamp.dump(1));
   for (const char* role : {tuf::kRoot, tuf::kTargets, kRollout}) files_.remove(draft_path(role));
+  std::string until = timestamp["signed"]["expires"];
+  for (const char* role : {tuf::kRoot, tuf::kTargets, kRollout, tuf::kSnapshot})
+    until = std::min(until, parse(load_public(role))["signed"]["expires"].get<std::string>());
+  return until;
 }
 
 }  // namespace mote::fleet::publish

@@ -46,7 +46,8 @@ class Repository {
   // Adds this key's signature to every draft that it may sign. Returns their names; throws Error when there are none.
   std::vector<std::string> sign(const PrivateKey& key);
   // Makes all drafts public, and new snapshot and timestamp of them. Throws Error, and publishes nothing, when a draft lacks signatures.
-  void publish(const PrivateKey& snapshot, const PrivateKey& timestamp);
+  // Returns until when (UTC) devices take it for fresh: it must be published again before.
+  std::string publish(const PrivateKey& snapshot, const PrivateKey& timestamp);
 
  private:
   std::string draft_path(const std::string& role) const { return dir_ + "/draft/" + role + ".json"; }

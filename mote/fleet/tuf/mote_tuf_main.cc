@@ -33,6 +33,10 @@ Arguments parse(int argc, char** argv) {
   };
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
+    if (word == "--help" || word == "-h") {
+      a.words = {"help"};
+      return a;
+    }
     if (word.compare(0, 2, "--") != 0) {
       a.words.push_back(word);
     } else if (const size_t equals = word.find('='); equals != std::string::npos) {
@@ -52,6 +56,7 @@ void require(bool there, const char* what) {
 void run(const Arguments& a) {
   SystemFiles files;
   SystemClock clock;
+  if (a.words == std::vector<std::string>{"help"}) return void(std::printf("%s", kUsage));
   require(!a.metadata_dir.empty(), "--metadata-dir");
   require(!a.words.empty(), "the command");
   if (a.words[0] == "init") {

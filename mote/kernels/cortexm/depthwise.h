@@ -56,7 +56,8 @@ inline void depthwise_pixel(const Depthwise& d, const int8_t* const* taps, int32
   }
 }
 
-inline void name_taps(const Depthwise& d, const int8_t* x, int32_t row, int32_t column, const int8_t** taps) {
+template <class D>
+inline void name_taps(const D& d, const int8_t* x, int32_t row, int32_t column, const int8_t** taps) {
   const Window& w = d.window;
   const int32_t left = column * w.stride_width - w.pad_width;
   int32_t from = row * w.stride_rows - w.pad_rows;
@@ -69,9 +70,10 @@ inline void name_taps(const Depthwise& d, const int8_t* x, int32_t row, int32_t 
   }
 }
 
-// Rows [begin, end) of the output. Channels must be a multiple of 4, so that whole words can be read. Where a window lies inside the input,
-// the taps named for the first such column serve the rest of the row.
-inline void depthwise(const Depthwise& d, const int8_t* x, int8_t* y, int32_t begin, int32_t end) {
+// Rows [begin, end) of the output, pixel by pixel: pixel(taps, at, count, out), where `at` is to be added to each tap. Where a window lies
+// inside the input, the taps named for the first such column serve the rest of the row.
+template <class D, class Pixel>
+inline void each_pixel(const D& d, const int8_t* x, int8_t* y, int32_t begin, int32_t end, const Pixel& pixel) {
   const int8_t* taps[kMostTaps];
   const Window& w = d.window;
   const int count = w.rows * w.width;
@@ -93,10 +95,17 @@ inline void depthwise(const Depthwise& d, const int8_t* x, int8_t* y, int32_t be
         at = 0;
       }
       named = inside;
-      if (count == 9) depthwise_pixel<9>(d, taps, at, count, out);
-      else depthwise_pixel<0>(d, taps, at, count, out);
+      pixel(taps, at, count, out);
     }
   }
+}
+
+// Channels must be a multiple of 4, so that whole words can be read.
+inline void depthwise(const Depthwise& d, const int8_t* x, int8_t* y, int32_t begin, int32_t end) {
+  each_pixel(d, x, y, begin, end, [&d](const int8_t* const* taps, int32_t at, int count, int8_t* out) {
+    if (count == 9) depthwise_pixel<9>(d, taps, at, count, out);
+    else depthwise_pixel<0>(d, taps, at, count, out);
+  });
 }
 
 }  // namespace mote::cortexm

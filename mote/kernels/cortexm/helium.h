@@ -4,7 +4,7 @@
 
 #include <arm_mve.h>
 
-#include "mote/kernels/cortexm/conv.h"
+#include "mote/kernels/cortexm/depthwise.h"
 
 namespace mote::cortexm::helium {
 
@@ -160,20 +160,6 @@ struct Depthwise {
   Range range;
 };
 
-constexpr int kMostTaps = 64;
-
-inline void name_taps(const Depthwise& d, const int8_t* x, int32_t row, int32_t column, const int8_t** taps) {
-  const Window& w = d.window;
-  int32_t from = row * w.stride_rows - w.pad_rows;
-  for (int32_t i = 0; i < w.rows; ++i, from += w.dilation_rows) {
-    const bool there = from >= 0 && from < d.x.rows;
-    const int8_t* in = there ? x + row_offset(d.x, from) : nullptr;
-    int32_t at = column * w.stride_width - w.pad_width;
-    for (int32_t j = 0; j < w.width; ++j, at += w.dilation_width)
-      *taps++ = there && at >= 0 && at < d.x.width ? in + at * d.x.pixel_bytes : d.zeros;
-  }
-}
-
 // Adds the products of eight channels under the taps to their sums, the even channels apart from the odd ones; w moves on.
 inline void sum_taps(const int8_t* const* taps, int count, int32_t at, const int8_t*& w, int32x4_t* even, int32x4_t* odd) {
   int32x4_t e = *even, o = *odd;
@@ -207,29 +193,8 @@ inline void depthwise_pixel(const Depthwise& d, const int8_t* const* taps, int32
 
 // Rows [begin, end) of the output. Channels must be a multiple of 8.
 inline void depthwise(const Depthwise& d, const int8_t* x, int8_t* y, int32_t begin, int32_t end) {
-  const int8_t* taps[kMostTaps];
-  const Window& w = d.window;
-  const int count = w.rows * w.width;
-  const int32_t reach_rows = (w.rows - 1) * w.dilation_rows, reach_width = (w.width - 1) * w.dilation_width;
-  for (int32_t row = begin; row < end; ++row) {
-    int8_t* out = y + row_offset(d.y, row);
-    const int32_t top = row * w.stride_rows - w.pad_rows;
-    const bool whole = top >= 0 && top + reach_rows < d.x.rows;
-    bool named = false;
-    int32_t at = 0;
-    for (int32_t column = 0; column < d.y.width; ++column, out += d.y.pixel_bytes) {
-      const int32_t left = column * w.stride_width - w.pad_width;
-      const bool inside = whole && left >= 0 && left + reach_width < d.x.width;
-      if (inside && named) {
-        at += w.stride_width * d.x.pixel_bytes;
-      } else {
-        name_taps(d, x, row, column, taps);
-        at = 0;
-      }
-      named = inside;
-      depthwise_pixel(d, taps, at, count, out);
-    }
-  }
+  each_pixel(d, x, y, begin, end,
+             [&d](const int8_t* const* taps, int32_t at, int count, int8_t* out) { depthwise_pixel(d, taps, at, count, out); });
 }
 
 }  // namespace mote::cortexm::helium

@@ -8,15 +8,16 @@ namespace {
 Status run(const OpContext& c) noexcept {
   const Tensor &state = c.input(0), &x = c.input(1), &y = c.output(0);
   const TensorDesc& d = *y.desc;
-  const int32_t kept = d.dims[0] - x.dim(0);
+  const int axis = c.attrs<Attrs>().axis < 0 ? c.attrs<Attrs>().axis + d.rank : c.attrs<Attrs>().axis;
+  const int32_t more = x.dim(axis), kept = d.dims[axis] - more;
   int32_t dims[kMaxRank];
   for (int i = 0; i < d.rank; ++i) dims[i] = d.dims[i];
   const uint32_t width = dtype_bytes(d.dtype);
-  // Forwards, so that rows of the state itself are read before they are written.
-  dims[0] = kept;
-  copy_grid(width, d.rank, dims, state.at<const uint8_t>(x.dim(0) * state.stride(0)), state.desc->strides, y.data, d.strides);
-  dims[0] = x.dim(0);
-  copy_grid(width, d.rank, dims, x.data, x.desc->strides, y.at<uint8_t>(kept * d.strides[0]), d.strides);
+  // Forwards, so that what lies in the state itself is read before it is written.
+  dims[axis] = kept;
+  copy_grid(width, d.rank, dims, state.at<const uint8_t>(more * state.stride(axis)), state.desc->strides, y.data, d.strides);
+  dims[axis] = more;
+  copy_grid(width, d.rank, dims, x.data, x.desc->strides, y.at<uint8_t>(kept * d.strides[axis]), d.strides);
   return Status::kOk;
 }
 

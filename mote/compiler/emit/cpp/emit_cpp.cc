@@ -11,6 +11,8 @@
 namespace mote::emit {
 namespace {
 
+const std::string kScratchBank = "@scratch";  // in code, until all kernels are known
+
 std::string number(uint64_t v) { return std::to_string(v); }
 uint64_t align_up(uint64_t v, uint64_t a) { return (v + a - 1) / a * a; }
 
@@ -216,7 +218,7 @@ class CppEmitter {
     return false;
   }
 
-  std::string scratch(const std::string& type) const { return "reinterpret_cast<" + type + ">(" + banks_[0] + " + kScratch)"; }
+  std::string scratch(const std::string& type) const { return "reinterpret_cast<" + type + ">(" + kScratchBank + " + kScratch)"; }
   std::string comment(uint32_t at) const {
     if (at >= r_.source_names.size()) return "";
     std::string name = text_of(r_.source_names[at]).substr(0, 60);
@@ -309,25 +311,61 @@ class CppEmitter {
     return "\nvoid init(" + parameters + ") {\n" + body + "}\n";
   }
 
+  const CppBank* stated(size_t bank) const {
+    for (const CppBank& b : options_.banks)
+      if (b.name == text_of(r_.banks[bank].name)) return &b;
+    return nullptr;
+  }
+
+  // Scratch goes behind the tensors of the first bank that has room for it.
+  bool place_scratch() {
+    uint64_t most = 0;
+    for (scratch_bank_ = 0; scratch_bank_ < banks_.size(); ++scratch_bank_) {
+      const CppBank* b = stated(scratch_bank_);
+      scratch_at_ = align_up(r_.banks[scratch_bank_].size, 16);
+      if (b == nullptr || b->limit == 0 || scratch_at_ + scratch_ <= b->limit) return true;
+      most = std::max(most, b->limit > scratch_at_ ? b->limit - scratch_at_ : 0);
+    }
+    scratch_bank_ = 0;
+    return banks_.empty() || fail("kernels need " + number(scratch_) + " bytes of working memory; the banks have " + number(most) +
+                                  " left, " + number(scratch_ - most) + " too few");
+  }
+
+  // What the linker or the user's arrays are held to.
+  std::string bank_text(size_t b, uint64_t bytes) const {
+    const CppBank* bank = stated(b);
+    std::string text =
+        "// Bytes of memory a run needs, aligned to kAlignment.\nconstexpr unsigned " + banks_[b] + "_bytes = " + number(bytes) + ";\n";
+    if (bank == nullptr) return text;
+    if (bank->limit > 0) text += "static_assert(" + banks_[b] + "_bytes <= " + number(bank->limit) + ", \"bank " + bank->name + "\");\n";
+    std::string macro = out_.name + "_in_" + banks_[b];
+    for (char& c : macro) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    if (!bank->section.empty())
+      text += "#define " + macro + " __attribute__((section(\"" + bank->section + "\")))  // for the array that holds it\n";
+    return text;
+  }
+
   bool finish() {
     const std::string first_values = init();
-    const uint64_t planned = r_.banks.empty() ? 0 : align_up(r_.banks[0].size, 16);
-    out_.ram_bytes = planned + scratch_;
+    if (!place_scratch()) return false;
     std::string sizes;
     for (size_t b = 0; b < banks_.size(); ++b) {
-      const uint64_t bytes = b == 0 ? out_.ram_bytes : r_.banks[b].size;
-      if (b > 0) out_.ram_bytes += bytes;
-      sizes +=
-          "// Bytes of memory a run needs, aligned to kAlignment.\nconstexpr unsigned " + banks_[b] + "_bytes = " + number(bytes) + ";\n";
+      const uint64_t bytes = b == scratch_bank_ ? scratch_at_ + scratch_ : r_.banks[b].size;
+      out_.ram_bytes += bytes;
+      sizes += bank_text(b, bytes);
     }
+    for (size_t p; !banks_.empty() && (p = functions_.find(kScratchBank)) != std::string::npos;)
+      functions_.replace(p, kScratchBank.size(), banks_[scratch_bank_]);
     out_.constant_bytes = constants_.byte_count();
     for (const auto& [name, types] : operators_) out_.portable.push_back(name);
     const std::string guard =
         "#pragma once\n\n// Written by `mote compile --emit cpp`.\n\n#include <cstdint>\n\nnamespace " + out_.name + " {\n\n";
-    out_.header = guard + "constexpr unsigned kAlignment = 16;\n" + sizes +
-                  "constexpr unsigned kConstantBytes = " + number(out_.constant_bytes) + ";  // in section .mote_constants\n" + header_ +
-                  "\n}  // namespace " + out_.name + "\n";
-    out_.source = source(planned, first_values);
+    const std::string flash =
+        options_.flash_bytes == 0 ? "" : "static_assert(kConstantBytes <= " + number(options_.flash_bytes) + ", \"flash\");\n";
+    out_.header = guard + "constexpr unsigned kAlignment = " + number(options_.alignment) + ";\n" + sizes +
+                  "constexpr unsigned kConstantBytes = " + number(out_.constant_bytes) + ";  // in section .mote_constants\n" + flash +
+                  header_ + "\n}  // namespace " + out_.name + "\n";
+    out_.source = source(scratch_at_, first_values);
     return true;
   }
 
@@ -342,7 +380,7 @@ class CppEmitter {
     if (!operators_.empty()) text += "namespace mote = ::" + library + "::mote;\n";
     if (!headers_.empty()) text += "using namespace mote::cortexm;\n";
     text += "[[maybe_unused]] constexpr unsigned kScratch = " + number(scratch_at) + ";\n";
-    if (!banks_.empty()) text += "static_assert(kScratch + " + number(scratch_) + " == " + banks_[0] + "_bytes);\n\n";
+    if (!banks_.empty()) text += "static_assert(kScratch + " + number(scratch_) + " == " + banks_[scratch_bank_] + "_bytes);\n\n";
     text += constants_.text() + "static_assert(0";
     for (size_t i = 0; i < constants_.count(); ++i) text += " + sizeof kData" + number(i);
     text += " == kConstantBytes);\n\n" + geometries_;
@@ -376,7 +414,8 @@ mote::OpContext context(const mote::Tensor* tensors, const int32_t* operands, co
   std::map<std::string, std::string> descriptors_;
   std::vector<std::string> banks_, io_names_;
   std::string header_, geometries_, functions_;
-  uint64_t scratch_ = 0;
+  uint64_t scratch_ = 0, scratch_at_ = 0;
+  size_t scratch_bank_ = 0;
   bool strips_ = false;
 };
 

@@ -10,9 +10,18 @@
 
 namespace mote::emit {
 
+// A bank of the target: what it may hold and which section it is in. 0 and empty: not stated.
+struct CppBank {
+  std::string name, section;
+  uint64_t limit = 0;
+};
+
 struct CppOptions {
   std::string name = "model";  // of the files and the namespace; made an identifier
   Isa isa = Isa::kDsp;
+  uint32_t alignment = 16;
+  uint64_t flash_bytes = 0;  // for constants; 0: not stated
+  std::vector<CppBank> banks;
 };
 
 struct CppFiles {

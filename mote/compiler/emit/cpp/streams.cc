@@ -5,6 +5,7 @@
 #include "mote/ops/audio_mel/audio_mel.h"
 #include "mote/ops/audio_pcan/audio_pcan.h"
 #include "mote/ops/every_nth/every_nth.h"
+#include "mote/ops/shift_in/shift_in.h"
 
 namespace mote::emit {
 namespace {
@@ -108,6 +109,11 @@ std::optional<KernelCall> audio_dct(const Source& s, const Instruction& n, Const
 }
 
 std::optional<KernelCall> shift_in(const Source& s, const Instruction& n) {
+  // In one piece where nothing stands before the axis.
+  const TensorDesc& y = s.desc(s.output(n, 0));
+  const int32_t axis = s.attrs<ops::shift_in::Attrs>(n).axis;
+  for (int i = 0; i < (axis < 0 ? axis + y.rank : axis); ++i)
+    if (y.dims[i] != 1) return std::nullopt;
   const auto bytes = [&](int32_t t) { return static_cast<int64_t>(extent_bytes(s.desc(t))); };
   const int64_t all = bytes(s.output(n, 0)), more = bytes(s.input(n, 1));
   return call_of("ShiftIn", "shift_in", list({all - more, more}), {s.input(n, 0), s.input(n, 1), s.output(n, 0)});

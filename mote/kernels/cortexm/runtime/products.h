@@ -39,23 +39,48 @@ inline void spread(const int8_t* from, int32_t count, int32_t zero, uint32_t* to
   to[kPixels] = subtract_pair(odd_bytes(v), count > 1 ? z & 0xffff : 0);
 }
 
-// Sums of kPixels pixels times two channels, whose weights are given: those of channel 0, then those of channel 1.
+// Adds to the sums of kPixels pixels times two channels the products of `groups` times 4 inputs, at the least one.
 template <int kPixels>
-inline void dot_2(const uint32_t* x, const int8_t* w0, const int8_t* w1, int32_t count, int32_t* sums) {
+[[gnu::noinline]] inline void add_groups(const uint32_t* x, const int8_t* w0, const int8_t* w1, int32_t groups, int32_t* sums) {
   int32_t a[kPixels], b[kPixels];
   for (int p = 0; p < kPixels; ++p) a[p] = sums[p], b[p] = sums[kPixels + p];
-  const auto four = [&](uint32_t u, uint32_t v) {
-    const uint32_t u0 = even_bytes(u), u1 = odd_bytes(u), v0 = even_bytes(v), v1 = odd_bytes(v);
+  for (; groups > 0; --groups, w0 += 4, w1 += 4, x += 2 * kPixels) {
+    const uint32_t u = load_word(w0), v = load_word(w1), u0 = even_bytes(u), u1 = odd_bytes(u), v0 = even_bytes(v), v1 = odd_bytes(v);
     for (int p = 0; p < kPixels; ++p) {
       a[p] = add_products(add_products(a[p], u0, x[p]), u1, x[kPixels + p]);
       b[p] = add_products(add_products(b[p], v0, x[p]), v1, x[kPixels + p]);
     }
-    x += 2 * kPixels;
-  };
-#pragma GCC unroll 2
-  for (int32_t i = count / 4; i > 0; --i, w0 += 4, w1 += 4) four(load_word(w0), load_word(w1));
-  if (count % 4 != 0) four(few_bytes(w0, count % 4), few_bytes(w1, count % 4));
+  }
   for (int p = 0; p < kPixels; ++p) sums[p] = a[p], sums[kPixels + p] = b[p];
+}
+#if MOTE_CORTEXM_DSP
+// The sums are r4 to r7, the inputs r8 to r11.
+template <>
+[[gnu::naked, gnu::noinline]] inline void add_groups<2>(const uint32_t* /*x*/, const int8_t* /*w0*/, const int8_t* /*w1*/,
+                                                        int32_t /*groups*/, int32_t* /*sums*/) {
+  asm volatile(
+      "push {r4-r11, lr}\n"
+      "ldr r12, [sp, #36]\n ldmia r12, {r4-r7}\n"
+      "1:\n"
+      "ldr r12, [r1], #4\n ldmia r0!, {r8-r11}\n"
+      "sxtb16 lr, r12\n smlad r4, lr, r8, r4\n smlad r5, lr, r9, r5\n"
+      "sxtb16 lr, r12, ror #8\n ldr r12, [r2], #4\n smlad r4, lr, r10, r4\n smlad r5, lr, r11, r5\n"
+      "sxtb16 lr, r12\n smlad r6, lr, r8, r6\n smlad r7, lr, r9, r7\n"
+      "sxtb16 lr, r12, ror #8\n smlad r6, lr, r10, r6\n smlad r7, lr, r11, r7\n"
+      "subs r3, #1\n bne 1b\n"
+      "ldr r12, [sp, #36]\n stmia r12, {r4-r7}\n pop {r4-r11, pc}\n");
+}
+#endif
+
+// The same for any number of inputs.
+template <int kPixels>
+inline void dot_2(const uint32_t* x, const int8_t* w0, const int8_t* w1, int32_t count, int32_t* sums) {
+  const int32_t groups = count / 4, rest = count % 4;
+  if (groups > 0) add_groups<kPixels>(x, w0, w1, groups, sums);
+  if (rest == 0) return;
+  const uint32_t last[2] = {few_bytes(w0 + groups * 4, rest), few_bytes(w1 + groups * 4, rest)};
+  add_groups<kPixels>(x + groups * 2 * kPixels, reinterpret_cast<const int8_t*>(&last[0]), reinterpret_cast<const int8_t*>(&last[1]), 1,
+                      sums);
 }
 
 }  // namespace mote::cortexm

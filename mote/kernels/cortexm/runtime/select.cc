@@ -4,6 +4,8 @@
 
 #include "mote/kernels/cortexm/depthwise.h"
 #include "mote/kernels/cortexm/runtime/products.h"
+#include "mote/kernels/cortexm/simple.h"
+#include "mote/ops/q_avg_pool/q_avg_pool.h"
 #include "mote/ops/q_conv/q_conv.h"
 #include "mote/ops/q_matmul/q_matmul.h"
 
@@ -14,33 +16,52 @@ constexpr int32_t kMostPairBytes = 4096;  // of stack, for spread inputs
 constexpr int32_t kBlock = 64;            // channels of a depthwise convolution at a time
 constexpr int32_t kMostDepthwiseTaps = 9;
 
-int32_t of_channel(const Tensor& t, int32_t i) { return t.as<const int32_t>()[t.rank() == 0 || t.dim(0) == 1 ? 0 : i]; }
+// One number, or one for each channel.
+struct Numbers {
+  const int32_t* first = nullptr;
+  int32_t step = 0;
 
-// Sums become elements as QuantStage has it for fixed point, in a short form. Right for sums below 2^30.
+  Numbers(const OpContext& c, int operand) {
+    if (!c.has_input(operand)) return;
+    const Tensor& t = c.input(operand);
+    first = t.as<const int32_t>();
+    step = t.rank() == 0 || t.dim(0) == 1 ? 0 : 1;
+  }
+  int32_t operator()(int32_t i) const { return first[i * step]; }
+};
+
+// Sums become elements as QuantStage has it for fixed point, in a short form. Right for sums below 2^30, shifts to the left included.
 struct Stage {
-  const OpContext& c;
+  Numbers biases, multiplier, shift;
   int32_t zero, lo, hi;
 
   template <class A>
-  Stage(const OpContext& context, const A& a) : c(context), zero(a.output_zero) {
+  Stage(const OpContext& c, const A& a)
+      : biases(c, ops::kStageBias), multiplier(c, ops::kStageMultiplier), shift(c, ops::kStageShift), zero(a.output_zero) {
     const ops::IntRange r = ops::clamp_range(a.clamp_lo, a.clamp_hi, DType::s8);
     lo = r.lo, hi = r.hi;
   }
-  int32_t bias(int32_t o) const { return c.has_input(ops::kStageBias) ? of_channel(c.input(ops::kStageBias), o) : 0; }
-  int32_t multiplier(int32_t o) const { return of_channel(c.input(ops::kStageMultiplier), o); }
-  int32_t shift(int32_t o) const { return of_channel(c.input(ops::kStageShift), o); }
-  int32_t element(int32_t sum, int32_t o) const {
-    const int32_t right = -shift(o), x = high_mul(sum * 2, multiplier(o)), half = right > 0 ? 1 << (right - 1) : 0;
-    const int32_t v = ((x + (right > 0 ? x >> 31 : 0) + half) >> right) + zero;
-    return v < lo ? lo : v > hi ? hi : v;
+  [[gnu::always_inline]] int32_t bias(int32_t o) const { return biases.first != nullptr ? biases(o) : 0; }
+  // What sums are multiplied by first: high_mul halves, and the shift may be one to the left.
+  int32_t grown(int32_t o) const { return shift(o) > 0 ? 2 << shift(o) : 2; }
+  // Elements of one channel, in place of their sums.
+  template <int kCount>
+  [[gnu::always_inline]] void elements(int32_t* sums, int32_t o) const {
+    const int32_t m = multiplier(o), s = shift(o), right = s < 0 ? -s : 0, half = right > 0 ? 1 << (right - 1) : 0,
+                  minus = right > 0 ? -1 : 0;
+    const int32_t factor = grown(o);
+    for (int i = 0; i < kCount; ++i) {
+      const int32_t x = high_mul(sums[i] * factor, m), v = ((x + ((x >> 31) & minus) + half) >> right) + zero;
+      sums[i] = v < lo ? lo : v > hi ? hi : v;
+    }
   }
-  // Every channel has a form for which that holds.
-  bool holds(int32_t channels, int32_t inputs) const {
-    const int32_t most = (1 << 30) - 1;
-    if (inputs > most / (128 * 255)) return false;
+  // Every channel has a form for which that holds; `least`: of shifts.
+  bool holds(int32_t channels, int32_t inputs, int32_t least) const {
+    constexpr int32_t kMost = (1 << 30) - 1;
+    if (inputs > kMost / (128 * 255)) return false;
     for (int32_t o = 0; o < channels; ++o) {
-      const int32_t b = bias(o), limit = most - inputs * 128 * 255;
-      if (shift(o) > 0 || shift(o) < -31 || multiplier(o) < 0 || b > limit || b < -limit) return false;
+      const int32_t b = bias(o), s = shift(o), limit = (s > 0 ? kMost >> s : kMost) - inputs * 128 * 255;
+      if (s > 6 || s < least || multiplier(o) < 0 || b > limit || b < -limit) return false;
     }
     return true;
   }
@@ -68,16 +89,38 @@ const int8_t* window_at(const Tensor& x, const ops::Window& w, int32_t batch, in
   return to;
 }
 
-// All channels of kPixels pixels; store(pixel, channel, sum).
-template <int kPixels, class Store>
-void all_channels(const uint32_t* x, const int8_t* weights, int32_t inputs, int32_t outputs, const Store& store) {
+// What a convolution adds to its elements, as q_add does.
+struct Residual {
+  const Tensor* tensor = nullptr;
+  ops::QuantSum<1> sum;
+
+  Residual(const OpContext& c, const ops::q_conv::Attrs& a) : sum(ops::q_conv::sum_attrs(a)) {
+    if (c.has_input(ops::q_conv::kResidual)) tensor = &c.input(ops::q_conv::kResidual);
+  }
+};
+
+int32_t offset_of(const TensorDesc& d, int32_t n, int32_t row, int32_t column) {
+  return n * d.strides[0] + (d.ring_rows != 0 ? row % d.ring_rows : row) * d.strides[1] + column * d.strides[2];
+}
+
+int32_t end_row(const OpContext& c) { return c.rows.end < c.output(0).dim(1) ? c.rows.end : c.output(0).dim(1); }
+
+// All channels of two pixels side by side, or of the first alone. The second one's `out` is the first one's then, and is written first.
+void two_pixels(const uint32_t* x, const int8_t* weights, int32_t inputs, int32_t outputs, const Stage& stage, const Residual& residual,
+                const int8_t* const* other, int8_t* const* out) {
   for (int32_t o = 0; o < outputs; o += 2) {
-    const int8_t *w0 = weights + o * inputs, *w1 = o + 1 < outputs ? w0 + inputs : w0;
-    int32_t sums[2 * kPixels] = {};
-    dot_2<kPixels>(x, w0, w1, inputs, sums);
-    for (int p = 0; p < kPixels; ++p) {
-      store(p, o, sums[p]);
-      if (o + 1 < outputs) store(p, o + 1, sums[kPixels + p]);
+    const int32_t last = o + 1 < outputs ? o + 1 : o;
+    const int8_t *w0 = weights + o * inputs, *w1 = weights + last * inputs;
+    const int32_t b0 = stage.bias(o), b1 = stage.bias(last);
+    int32_t sums[4] = {b0, b0, b1, b1};
+    dot_2<2>(x, w0, w1, inputs, sums);
+    stage.elements<2>(sums, o);
+    stage.elements<2>(sums + 2, last);
+    if (residual.tensor != nullptr)
+      for (int i = 0; i < 4; ++i) sums[i] = residual.sum.of(sums[i], other[i % 2][i < 2 ? o : last], DType::s8);
+    for (int p = 1; p >= 0; --p) {
+      out[p][o] = static_cast<int8_t>(sums[p]);
+      out[p][last] = static_cast<int8_t>(sums[2 + p]);
     }
   }
 }
@@ -88,31 +131,21 @@ Status conv(const OpContext& c) noexcept {
   const ops::Window window = ops::make_window(a, *x.desc, w.desc->dims + 1, *y.desc);
   const int32_t outputs = w.dim(0), inputs = w.dim(1) * w.dim(2) * w.dim(3), groups = (inputs + 3) / 4;
   const Stage stage(c, a);
-  const bool sums = c.has_input(ops::q_conv::kResidual);
-  const ops::QuantSum<1> residual_sum(ops::q_conv::sum_attrs(a));
+  const Residual residual(c, a);
   auto* pairs = static_cast<uint32_t*>(__builtin_alloca(static_cast<size_t>(groups) * 16));
   auto* linear = static_cast<int8_t*>(__builtin_alloca(static_cast<size_t>(groups) * 4));
-  const auto offset = [](const TensorDesc& d, int32_t n, int32_t row, int32_t column) {
-    return n * d.strides[0] + (d.ring_rows != 0 ? row % d.ring_rows : row) * d.strides[1] + column * d.strides[2];
-  };
-  const int32_t end = c.rows.end < y.dim(1) ? c.rows.end : y.dim(1);
+  const int32_t width = y.dim(2), first = c.rows.begin * width, count = end_row(c) * width;
   for (int32_t n = 0; n < y.dim(0); ++n) {
-    for (int32_t row = c.rows.begin; row < end; ++row) {
-      for (int32_t column = 0; column < y.dim(2); column += 2) {
-        const bool two = column + 1 < y.dim(2);
-        for (int p = 0; p < 2; ++p)
-          spread<2>(window_at(x, window, n, row, two ? column + p : column, a.input_zero, linear), inputs, a.input_zero, pairs + p);
-        int8_t* const out = y.as<int8_t>() + offset(*y.desc, n, row, column);
-        const int8_t* other = sums ? c.input(ops::q_conv::kResidual).as<const int8_t>() : nullptr;
-        if (sums) other += offset(*c.input(ops::q_conv::kResidual).desc, n, row, column);
-        const int32_t step = y.stride(2), other_step = sums ? c.input(ops::q_conv::kResidual).stride(2) : 0;
-        all_channels<2>(pairs, w.as<const int8_t>(), inputs, outputs, [&](int p, int32_t o, int32_t sum) {
-          if (p > 0 && !two) return;
-          int32_t v = stage.element(sum + stage.bias(o), o);
-          if (sums) v = residual_sum.of(v, other[p * other_step + o], DType::s8);
-          out[p * step + o] = static_cast<int8_t>(v);
-        });
+    for (int32_t pixel = first; pixel < count; pixel += 2) {
+      const int8_t* other[2] = {};
+      int8_t* out[2];
+      for (int p = 0; p < 2; ++p) {
+        const int32_t at = pixel + p < count ? pixel + p : pixel, row = at / width, column = at % width;
+        spread<2>(window_at(x, window, n, row, column, a.input_zero, linear), inputs, a.input_zero, pairs + p);
+        out[p] = y.as<int8_t>() + offset_of(*y.desc, n, row, column);
+        if (residual.tensor != nullptr) other[p] = residual.tensor->as<const int8_t>() + offset_of(*residual.tensor->desc, n, row, column);
       }
+      two_pixels(pairs, w.as<const int8_t>(), inputs, outputs, stage, residual, other, out);
     }
   }
   return Status::kOk;
@@ -128,64 +161,84 @@ struct Block {
 void lay_out(const Stage& stage, const int8_t* weights, int32_t taps, int32_t x_zero, int32_t first, int32_t count, Block* b) {
   uint32_t* to = b->weights;
   for (int32_t o = 0; o < count; o += 4) {
-    const auto weight = [&](int32_t k, int32_t t) { return weights[(first + o + k) * taps + t] * 2; };
+    const auto weight = [&](int32_t k, int32_t t) { return weights[(first + o + k) * taps + t] * stage.grown(first + o + k); };
     for (int32_t t = 0; t < taps; ++t)
       for (int32_t i = 0; i < 2; ++i) *to++ = pair_of(weight(i, t), weight(i + 2, t));
   }
   for (int32_t o = 0; o < count; ++o) {
-    const int32_t at = first + o, right = -stage.shift(at);
+    const int32_t at = first + o, right = stage.shift(at) < 0 ? -stage.shift(at) : 0, half = right > 0 ? 1 << (right - 1) : 0;
     int32_t sum = 0;
     for (int32_t t = 0; t < taps; ++t) sum += weights[at * taps + t];
-    b->channels[o] = {(stage.bias(at) - x_zero * sum) * 2, stage.multiplier(at), (1 << (right - 1)) + stage.zero * (1 << right), right};
+    b->channels[o] = {(stage.bias(at) - x_zero * sum) * stage.grown(at), stage.multiplier(at), half + stage.zero * (1 << right), right};
     b->zeros[o] = static_cast<int8_t>(x_zero);
   }
+}
+
+Rows rows_of(const TensorDesc& d, int32_t channels) {
+  const auto small = [](int32_t v) { return static_cast<int16_t>(v); };
+  return {d.strides[1], d.strides[2], small(d.dims[1]), small(d.dims[2]), small(channels), small(d.ring_rows)};
+}
+Window taps_of(const ops::Window& w) {
+  const auto small = [](int32_t v) { return static_cast<int16_t>(v); };
+  const ops::WindowDim &r = w.dim[0], &k = w.dim[1];
+  return {small(r.kernel),    small(k.kernel),    small(r.stride),   small(k.stride),
+          small(r.pad_begin), small(k.pad_begin), small(r.dilation), small(k.dilation)};
+}
+// Sizes that those hold.
+bool is_small(const Tensor& t) {
+  for (int i = 1; i < 4; ++i)
+    if (t.dim(i) > 0x7fff) return false;
+  return t.rank() == 4 && t.stride(3) == 1 && t.desc->ring_rows <= 0x7fff;
 }
 
 Status depthwise_conv(const OpContext& c) noexcept {
   const auto& a = c.attrs<ops::q_conv::Attrs>();
   const Tensor &x = c.input(0), &w = c.input(1), &y = c.output(0);
   const ops::Window window = ops::make_window(a, *x.desc, w.desc->dims + 1, *y.desc);
-  const ops::WindowDim &r = window.dim[0], &k = window.dim[1];
+  const int32_t taps = window.dim[0].kernel * window.dim[1].kernel;
   const Stage stage(c, a);
-  const auto rows = [](const TensorDesc& d, int32_t channels) {
-    return Rows{d.strides[1],
-                d.strides[2],
-                static_cast<int16_t>(d.dims[1]),
-                static_cast<int16_t>(d.dims[2]),
-                static_cast<int16_t>(channels),
-                static_cast<int16_t>(d.ring_rows)};
-  };
-  const auto small = [](int32_t v) { return static_cast<int16_t>(v); };
-  const Window taps{small(r.kernel),    small(k.kernel),    small(r.stride),   small(k.stride),
-                    small(r.pad_begin), small(k.pad_begin), small(r.dilation), small(k.dilation)};
-  const int32_t end = c.rows.end < y.dim(1) ? c.rows.end : y.dim(1);
   Block block;
   for (int32_t first = 0; first < y.dim(3); first += kBlock) {
     const int32_t count = y.dim(3) - first < kBlock ? y.dim(3) - first : kBlock;
-    lay_out(stage, w.as<const int8_t>(), r.kernel * k.kernel, a.input_zero, first, count, &block);
-    const Depthwise d{rows(*x.desc, count),
-                      rows(*y.desc, count),
-                      taps,
+    lay_out(stage, w.as<const int8_t>(), taps, a.input_zero, first, count, &block);
+    const Depthwise d{rows_of(*x.desc, count),
+                      rows_of(*y.desc, count),
+                      taps_of(window),
                       block.weights,
                       block.channels,
                       block.zeros,
                       {static_cast<int8_t>(stage.lo), static_cast<int8_t>(stage.hi), 0, stage.lo > -128 || stage.hi < 127}};
     for (int32_t n = 0; n < y.dim(0); ++n)
-      depthwise(d, x.as<const int8_t>() + n * x.stride(0) + first, y.as<int8_t>() + n * y.stride(0) + first, c.rows.begin, end);
+      depthwise(d, x.as<const int8_t>() + n * x.stride(0) + first, y.as<int8_t>() + n * y.stride(0) + first, c.rows.begin, end_row(c));
   }
+  return Status::kOk;
+}
+
+Status average(const OpContext& c) noexcept {
+  const auto& a = c.attrs<ops::q_avg_pool::Attrs>();
+  const Tensor &x = c.input(0), &y = c.output(0);
+  const ops::IntRange r = ops::clamp_range(a.clamp_lo, a.clamp_hi, DType::s8);
+  const AvgPool p{rows_of(*x.desc, x.dim(3)), rows_of(*y.desc, y.dim(3)), taps_of(ops::q_avg_pool::window_of(a, *x.desc)),
+                  static_cast<int8_t>(r.lo), static_cast<int8_t>(r.hi)};
+  for (int32_t n = 0; n < y.dim(0); ++n)
+    avg_pool(p, x.as<const int8_t>() + n * x.stride(0), y.as<int8_t>() + n * y.stride(0), c.rows.begin, end_row(c));
   return Status::kOk;
 }
 
 Status matmul(const OpContext& c) noexcept {
   const auto& a = c.attrs<ops::q_matmul::Attrs>();
   const Tensor &x = c.input(0), &w = c.input(1);
-  const int32_t inputs = w.dim(1), outputs = w.dim(0), rows = inputs == 0 ? 0 : static_cast<int32_t>(x.count()) / inputs;
+  const int32_t inputs = w.dim(1), outputs = w.dim(0), rows = static_cast<int32_t>(x.count()) / inputs;
   const ops::QuantStage stage(c, a);
   auto* pairs = static_cast<uint32_t*>(__builtin_alloca(static_cast<size_t>(inputs + 3) / 4 * 8));
   for (int32_t m = 0; m < rows; ++m) {
     spread<1>(x.as<const int8_t>() + m * inputs, inputs, a.input_zero, pairs);
-    all_channels<1>(pairs, w.as<const int8_t>(), inputs, outputs,
-                    [&](int, int32_t o, int32_t sum) { stage.store(m * outputs + o, static_cast<uint64_t>(int64_t{sum}), m, o); });
+    for (int32_t o = 0; o < outputs; o += 2) {
+      const int32_t last = o + 1 < outputs ? o + 1 : o;
+      int32_t sums[2] = {};
+      dot_2<1>(pairs, w.as<const int8_t>() + o * inputs, w.as<const int8_t>() + last * inputs, inputs, sums);
+      for (int i = 0; i < last - o + 1; ++i) stage.store(m * outputs + o + i, static_cast<uint64_t>(int64_t{sums[i]}), m, o + i);
+    }
   }
   return Status::kOk;
 }
@@ -201,7 +254,7 @@ bool plain(const OpContext& c, const A& a) {
   return is_s8(c.input(0)) && is_s8(w) && is_s8(c.output(0)) && is_dense(*w.desc) && a.weight_zero == 0 && a.wide == 0 && w.count() > 0;
 }
 
-KernelFn for_conv(const OpContext& c) {
+[[maybe_unused]] KernelFn for_conv(const OpContext& c) {
   const auto& a = c.attrs<ops::q_conv::Attrs>();
   const Tensor &x = c.input(0), &w = c.input(1), &y = c.output(0);
   if (!plain(c, a) || x.rank() != 4 || x.stride(3) != 1 || y.stride(3) != 1) return nullptr;
@@ -209,21 +262,35 @@ KernelFn for_conv(const OpContext& c) {
   if (c.has_input(ops::kStageBias) && c.input(ops::kStageBias).dtype() != DType::s32) return nullptr;
   const int32_t inputs = w.dim(1) * w.dim(2) * w.dim(3);
   const bool residual = c.has_input(ops::q_conv::kResidual);
-  if (!Stage(c, a).holds(w.dim(0), inputs)) return nullptr;
+  if (!Stage(c, a).holds(w.dim(0), inputs, a.groups == 1 ? -31 : -22)) return nullptr;
   if (a.groups == 1) {
     const bool added = !residual || a.sum_mode <= static_cast<uint32_t>(ops::QuantMode::kShift);  // to elements, not to sums
     return added && inputs <= kMostPairBytes / 4 ? conv : nullptr;
   }
   if (a.groups != x.dim(3) || a.groups != w.dim(0) || residual || a.groups % 4 != 0 || inputs > kMostDepthwiseTaps) return nullptr;
-  for (int i = 1; i < 4; ++i)
-    if (x.dim(i) > 0x7fff || y.dim(i) > 0x7fff) return nullptr;
+  if (!is_small(x) || !is_small(y)) return nullptr;
+  // Without a shift to the right the short form is one too low below zero: right where those are clamped away.
   const Stage stage(c, a);
   for (int32_t o = 0; o < w.dim(0); ++o)
-    if (stage.shift(o) > -1 || stage.shift(o) < -22) return nullptr;
+    if (stage.shift(o) > -1 && stage.lo < stage.zero) return nullptr;
   return depthwise_conv;
 }
 
-KernelFn for_matmul(const OpContext& c) {
+[[maybe_unused]] KernelFn for_average(const OpContext& c) {
+  const auto& a = c.attrs<ops::q_avg_pool::Attrs>();
+  const Tensor &x = c.input(0), &y = c.output(0);
+  if (!is_s8(x) || !is_s8(y) || !is_small(x) || !is_small(y) || a.mode != 0 || a.count_include_pad != 0) return nullptr;
+  const ops::Window w = ops::q_avg_pool::window_of(a, *x.desc);
+  for (int i = 0; i < 2; ++i) {
+    const ops::WindowDim& d = w.dim[i];
+    // Every window has an element.
+    if (d.dilation != 1 || d.pad_begin >= d.kernel || (y.dim(i + 1) - 1) * d.stride - d.pad_begin >= d.in || d.kernel > 0x7fff)
+      return nullptr;
+  }
+  return average;
+}
+
+[[maybe_unused]] KernelFn for_matmul(const OpContext& c) {
   const auto& a = c.attrs<ops::q_matmul::Attrs>();
   const Tensor& w = c.input(1);
   if (!plain(c, a) || w.rank() != 2 || !is_dense(*c.input(0).desc) || !is_dense(*c.output(0).desc)) return nullptr;
@@ -232,9 +299,14 @@ KernelFn for_matmul(const OpContext& c) {
 
 }  // namespace
 
-KernelFn select(uint16_t op, const OpContext& c) noexcept {
-  if (op == static_cast<uint16_t>(OpId::q_conv)) return for_conv(c);
-  if (op == static_cast<uint16_t>(OpId::q_matmul)) return for_matmul(c);
+KernelFn select([[maybe_unused]] uint16_t op, [[maybe_unused]] const OpContext& c) noexcept {
+  // Builds for some programs leave out what those do not use.
+  if constexpr (selected_types(OpId::q_conv) != 0)
+    if (op == static_cast<uint16_t>(OpId::q_conv)) return for_conv(c);
+  if constexpr (selected_types(OpId::q_matmul) != 0)
+    if (op == static_cast<uint16_t>(OpId::q_matmul)) return for_matmul(c);
+  if constexpr (selected_types(OpId::q_avg_pool) != 0)
+    if (op == static_cast<uint16_t>(OpId::q_avg_pool)) return for_average(c);
   return nullptr;
 }
 
