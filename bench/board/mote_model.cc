@@ -29,7 +29,7 @@ int open(const unsigned char* file, uint32_t bytes, const Sizes& sizes, uint8_t*
   const mote::ByteSpan arena{memory, sizes.arena};
   const mote::InstanceMemory pieces{{scratch + rounded(sizes.scratch), sizes.instance}, {&arena, 1}, {scratch, sizes.scratch}};
   mote::InstanceOptions options;
-  options.select = mote::cortexm::select;
+  if (!MOTE_BENCH_LEAN) options.select = mote::cortexm::select;  // else the operators' own kernels are those
   return instance().create(program(), pieces, options).ok() ? 0 : 2;
 }
 

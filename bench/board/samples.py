@@ -1,6 +1,7 @@
 """Inputs of a model and what the host makes of them."""
 
-import random, re, struct
+import json, random, re, struct
+from pathlib import Path
 
 from tool_chain import Failed, command
 
@@ -57,3 +58,20 @@ def comparison(address, number, data, dtype, exact):
     if dtype != "f32" or exact:
         return f"std::memcmp({address}, kData{number}, {len(data)}) == 0"
     return f"bench::close({address}, kData{number}, {len(data) // 4})"
+
+
+def measure(chain, mote, model, how, options, work):
+    """Everything about a model in one format (cpp_format, mote_format)."""
+    if not Path(model).is_file():
+        raise Failed("there is no such file")
+    program = work / "host.mote"
+    command(mote, "compile", model, "-o", program, "--target", chain.target, "--golden-examples", "0", "--json", *options)
+    methods = json.loads(command(mote, "inspect", "--json", program))["methods"]
+    if len(methods) != 1:
+        raise Failed(f"bench/tiny runs models with one method, found {len(methods)}: {', '.join(m['name'] for m in methods)}")
+    for io in methods[0]["inputs"]:
+        if io["dynamic_axes"]:
+            raise Failed(f"input '{io['name']}' has open sizes: fix them, such as with -- --shape {io['name']}=1x...")
+    examples = run_on_host(mote, program, methods[0], work)
+    elf, known = how.build(chain, mote, model, options, examples, work)
+    return {"model": Path(model).name, "board": chain.board, **known, **chain.run(elf)}

@@ -43,12 +43,12 @@ typedef struct mote_backend_op {
 
 /* What a device does. The backend's own guess unless the user measured. */
 typedef struct mote_backend_rates {
-  double gflops;        /* a multiply-add is two */
-  double memory_gbps;   /* of the device's own memory */
-  double transfer_gbps; /* between host and device */
-  double launch_ns;     /* of one operator */
-  double sync_ns;       /* of handing over to the device and back */
-  double units;         /* that compute at once; 0: not known */
+  double gflops;                           /* a multiply-add is two */
+  double memory_gbps;                      /* of the device's own memory */
+  double transfer_gbps;                    /* between host and device */
+  double launch_ns;                        /* of one operator */
+  double sync_ns;                          /* of handing over to the device and back */
+  double units;                            /* that compute at once; 0: not known */
   double work_ns[MOTE_BACKEND_WORK_KINDS]; /* of one unit of each kind of work() */
 } mote_backend_rates;
 

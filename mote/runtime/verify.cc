@@ -159,8 +159,8 @@ class Verifier {
     if (which >= sizeof kForms / sizeof *kForms) return fail({Status::kUnsupported, Why::kUnknownOp}, 0, n.op);
     const Form& form = kForms[which];
     const bool delegate = n.op == static_cast<uint16_t>(ControlOp::kDelegate);
-    const bool known_size = n.attrs_size == form.attrs_size ||
-                            (delegate && (n.attrs_size == sizeof(DelegateRange) || n.attrs_size == sizeof(DelegateOverlap)));
+    const bool known_size =
+        n.attrs_size == form.attrs_size || (delegate && (n.attrs_size == sizeof(DelegateRange) || n.attrs_size == sizeof(DelegateOverlap)));
     if (!known_size || n.input_count < form.min_in || n.input_count > form.max_in || n.output_count > form.max_out || in_strip())
       return corrupt(Why::kControlOperands);
     MOTE_TRY(gather(n));

@@ -52,7 +52,8 @@ TEST_F(BackendCli, WithoutItsPluginAProgramIsRefused) {
 }
 
 TEST_F(BackendCli, PluginsThatDoNotFitAreRefusedWithTheReason) {
-  const Ran other = mote(std::string("--plugin ") + MOTE_OTHER_BACKEND_ABI + " compile " + kDigits + " -o " + in("d.mote") + " --backends null_plugin");
+  const Ran other =
+      mote(std::string("--plugin ") + MOTE_OTHER_BACKEND_ABI + " compile " + kDigits + " -o " + in("d.mote") + " --backends null_plugin");
   EXPECT_EQ(other.exit_code, 1);
   EXPECT_TRUE(contains(other.err, "backend interface has version 99, this Mote has version")) << other.err;
   const Ran none = mote("--plugin /no/such.so compile " + kDigits + " -o " + in("d.mote") + " --backends x");

@@ -157,8 +157,8 @@ bool graph_of(const Part& part, PartGraph* out) {
     const TensorDesc& d = r.tensors[static_cast<size_t>(t)];
     if (d.storage != Storage::kConstant || d.bank >= r.segments.size()) return nullptr;
     const uint8_t* data = r.segments[d.bank].bytes.data() + d.offset;
-    return values[static_cast<uint32_t>(t)] = out->graph.add_constant(d.dtype, ir::Dims(d.dims, d.dims + d.rank),
-                                                                      ir::Bytes::copy_of(data, extent_bytes(d)), "", d.layout);
+    return values[static_cast<uint32_t>(t)] =
+               out->graph.add_constant(d.dtype, ir::Dims(d.dims, d.dims + d.rank), ir::Bytes::copy_of(data, extent_bytes(d)), "", d.layout);
   };
   for (uint32_t k = 0; k < m.instruction_count; ++k) {
     const Instruction& n = r.instructions[m.first_instruction + k];
@@ -196,12 +196,15 @@ std::string execute(const mote_backend& b, const Part& part, std::vector<Value>*
   const mote_backend_blob blob = {bytes.data(), bytes.size, part.version.c_str(), part.capabilities.c_str(), 0};
   void* handle = nullptr;
   uint32_t release = 0;
-  uint32_t error = b.init(&blob, in.data(), static_cast<uint32_t>(in.size()), out.data(), static_cast<uint32_t>(out.size()), &handle, &release);
+  uint32_t error =
+      b.init(&blob, in.data(), static_cast<uint32_t>(in.size()), out.data(), static_cast<uint32_t>(out.size()), &handle, &release);
   if (error == 0) {
     error = b.execute(handle, in.data(), static_cast<uint32_t>(in.size()), out.data(), static_cast<uint32_t>(out.size()));
     b.destroy(handle);
   }
-  return error == 0 ? "" : std::string(b.name) + " failed with " + std::to_string(error) + (b.describe != nullptr ? std::string(": ") + b.describe(error) : "");
+  return error == 0 ? ""
+                    : std::string(b.name) + " failed with " + std::to_string(error) +
+                          (b.describe != nullptr ? std::string(": ") + b.describe(error) : "");
 }
 
 double largest_error(const Value& found, const Value& expected, double* largest) {
@@ -249,7 +252,8 @@ class Search {
       if (known_.count(v) == 0) return failed("a value is not known");
       inputs.push_back(known_.at(v));
     }
-    for (const ir::Value* v : boundary.outputs) found.push_back(Value::of_type(v->type.dtype, v->type.dims)), expected.push_back(found.back());
+    for (const ir::Value* v : boundary.outputs)
+      found.push_back(Value::of_type(v->type.dtype, v->type.dims)), expected.push_back(found.back());
     for (const bool cpu : {true, false}) {
       const KnownBackend b = cpu ? KnownBackend{backends::reference_backend(), backends::reference_compiler()} : backend_;
       placement::Blob blob;
@@ -286,7 +290,8 @@ class Search {
     b.node = node->name;
     b.largest_error = worst.error;
     b.allowed = worst.allowed;
-    if (bad > 1) (void)compare({graph_.nodes.begin(), graph_.nodes.begin() + static_cast<std::ptrdiff_t>(bad - 1)});  // the CPU's values before it
+    if (bad > 1)
+      (void)compare({graph_.nodes.begin(), graph_.nodes.begin() + static_cast<std::ptrdiff_t>(bad - 1)});  // the CPU's values before it
     b.alone = compare({node}).differs;
     return b;
   }

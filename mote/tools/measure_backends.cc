@@ -10,12 +10,12 @@
 #include "mote/compiler/placement/pieces.h"
 #include "mote/compiler/placement/rates.h"
 #include "mote/kernels/select.h"
+#include "mote/ops/common/reduce.h"
 #include "mote/ops/concat/concat.h"
 #include "mote/ops/conv/conv.h"
 #include "mote/ops/layer_norm/layer_norm.h"
 #include "mote/ops/matmul/matmul.h"
 #include "mote/ops/max_pool/max_pool.h"
-#include "mote/ops/common/reduce.h"
 #include "mote/ops/resize/resize.h"
 #include "mote/ops/softmax/softmax.h"
 #include "mote/ops/transpose/transpose.h"
@@ -80,17 +80,50 @@ Probe chain(int count, const ir::Dims& dims) {
 // What models are made of, at sizes from their beginnings and their ends.
 std::vector<Probe> probes() {
   std::vector<Probe> all = {
-      chain(1, {1, 16}),        chain(8, {1, 16}),         chain(32, {1, 16}),       chain(1, {1, 56, 56, 64}), chain(1, {1, 112, 112, 96}),
-      chain(1, {1, 28, 28, 64}), chain(8, {1, 56, 56, 32}), chain(1, {1, 14, 14, 256}),
-      conv(224, 3, 32, 3, 2, 1), conv(56, 64, 64, 3, 1, 1), conv(28, 128, 128, 3, 1, 1), conv(14, 256, 256, 3, 1, 1), conv(7, 512, 512, 3, 1, 1),
-      conv(112, 32, 16, 1, 1, 1), conv(56, 24, 144, 1, 1, 1), conv(56, 64, 256, 1, 1, 1), conv(28, 192, 32, 1, 1, 1), conv(14, 96, 576, 1, 1, 1),
-      conv(14, 576, 96, 1, 1, 1), conv(7, 960, 160, 1, 1, 1), conv(7, 320, 1280, 1, 1, 1), conv(28, 512, 128, 1, 1, 1), conv(112, 16, 96, 1, 1, 1),
-      conv(112, 32, 32, 3, 1, 32), conv(112, 96, 96, 3, 2, 96), conv(56, 144, 144, 3, 1, 144), conv(28, 192, 192, 3, 1, 192),
-      conv(14, 576, 576, 3, 1, 576), conv(7, 960, 960, 3, 1, 960), conv(14, 576, 576, 5, 1, 576), conv(56, 58, 58, 3, 1, 2), conv(28, 128, 128, 3, 1, 32),
-      product(1, 1280, 1000), product(1, 2048, 1000), product(1, 512, 512), product(16, 256, 256), product(197, 192, 768), product(128, 768, 768),
-      unary("relu", OpId::relu, NoAttrs{}, {1, 56, 56, 64}),       unary("sigmoid", OpId::sigmoid, NoAttrs{}, {1, 28, 28, 192}),
-      unary("exp", OpId::exp, NoAttrs{}, {1, 56, 56, 32}),         unary("tanh", OpId::tanh, NoAttrs{}, {1, 14, 14, 256}),
-      unary("softmax", OpId::softmax, ops::softmax::Attrs{}, {1, 1000}), unary("softmax", OpId::softmax, ops::softmax::Attrs{}, {12, 197, 197}),
+      chain(1, {1, 16}),
+      chain(8, {1, 16}),
+      chain(32, {1, 16}),
+      chain(1, {1, 56, 56, 64}),
+      chain(1, {1, 112, 112, 96}),
+      chain(1, {1, 28, 28, 64}),
+      chain(8, {1, 56, 56, 32}),
+      chain(1, {1, 14, 14, 256}),
+      conv(224, 3, 32, 3, 2, 1),
+      conv(56, 64, 64, 3, 1, 1),
+      conv(28, 128, 128, 3, 1, 1),
+      conv(14, 256, 256, 3, 1, 1),
+      conv(7, 512, 512, 3, 1, 1),
+      conv(112, 32, 16, 1, 1, 1),
+      conv(56, 24, 144, 1, 1, 1),
+      conv(56, 64, 256, 1, 1, 1),
+      conv(28, 192, 32, 1, 1, 1),
+      conv(14, 96, 576, 1, 1, 1),
+      conv(14, 576, 96, 1, 1, 1),
+      conv(7, 960, 160, 1, 1, 1),
+      conv(7, 320, 1280, 1, 1, 1),
+      conv(28, 512, 128, 1, 1, 1),
+      conv(112, 16, 96, 1, 1, 1),
+      conv(112, 32, 32, 3, 1, 32),
+      conv(112, 96, 96, 3, 2, 96),
+      conv(56, 144, 144, 3, 1, 144),
+      conv(28, 192, 192, 3, 1, 192),
+      conv(14, 576, 576, 3, 1, 576),
+      conv(7, 960, 960, 3, 1, 960),
+      conv(14, 576, 576, 5, 1, 576),
+      conv(56, 58, 58, 3, 1, 2),
+      conv(28, 128, 128, 3, 1, 32),
+      product(1, 1280, 1000),
+      product(1, 2048, 1000),
+      product(1, 512, 512),
+      product(16, 256, 256),
+      product(197, 192, 768),
+      product(128, 768, 768),
+      unary("relu", OpId::relu, NoAttrs{}, {1, 56, 56, 64}),
+      unary("sigmoid", OpId::sigmoid, NoAttrs{}, {1, 28, 28, 192}),
+      unary("exp", OpId::exp, NoAttrs{}, {1, 56, 56, 32}),
+      unary("tanh", OpId::tanh, NoAttrs{}, {1, 14, 14, 256}),
+      unary("softmax", OpId::softmax, ops::softmax::Attrs{}, {1, 1000}),
+      unary("softmax", OpId::softmax, ops::softmax::Attrs{}, {12, 197, 197}),
       unary("transpose", OpId::transpose, ops::transpose::Attrs{{0, 3, 1, 2}, 4}, {1, 28, 28, 128}),
   };
   for (const int32_t size : {112, 28}) {
@@ -160,8 +193,8 @@ bool take(const Probe& probe, const Place& place, const mote_backend_rates& rate
     data.assign(static_cast<size_t>(v.type.count()), 0.5f);
     strides.assign(v.type.dims.size(), 4);
     for (size_t i = strides.size(); i-- > 1;) strides[i - 1] = strides[i] * v.type.dims[i];
-    return mote_backend_tensor{data.data(), v.type.dims.data(), strides.data(), static_cast<uint8_t>(DType::f32),
-                               static_cast<uint8_t>(v.type.rank()), 0};
+    return mote_backend_tensor{
+        data.data(), v.type.dims.data(), strides.data(), static_cast<uint8_t>(DType::f32), static_cast<uint8_t>(v.type.rank()), 0};
   };
   std::vector<float> in_data, out_data;
   std::vector<int32_t> in_strides, out_strides;
@@ -218,8 +251,8 @@ target::BackendRates measure_place(const std::string& name, const Place& place, 
 void measure_backends(const std::vector<std::string>& names, const MeasureSettings& settings, target::Target* out) {
   backends::reference_kernels = kernels::select_for(settings.isa);
   const mote_backend_compiler* cpu = backends::reference_compiler();
-  out->backends.push_back(
-      measure_place("cpu", {backends::reference_backend(), cpu, placement::kCpuWorkCount, placement::kCpuWorkNames, &placement::cpu_work}, settings));
+  out->backends.push_back(measure_place(
+      "cpu", {backends::reference_backend(), cpu, placement::kCpuWorkCount, placement::kCpuWorkNames, &placement::cpu_work}, settings));
   for (const std::string& name : names) {
     if (name == "cpu") continue;
     const KnownBackend* k = find_known_backend(name);

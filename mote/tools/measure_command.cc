@@ -69,7 +69,8 @@ void measure(const Settings& s) {
   }
   std::printf("%s: %s, %s kernels\n  1 thread:  %s\n", s.output.c_str(), t.cpu.c_str(), t.kernels.c_str(), rates_text(t.one).c_str());
   for (const target::BackendRates& b : t.backends)
-    std::printf("  %s (%s): transfer %.2f GB/s, hand-over %.1f us\n", b.backend.c_str(), b.device.c_str(), b.transfer_gbps, b.sync_ns / 1e3);
+    std::printf("  %s (%s): transfer %.2f GB/s, hand-over %.1f us\n", b.backend.c_str(), b.device.c_str(), b.transfer_gbps,
+                b.sync_ns / 1e3);
   if (t.all.threads > 1) std::printf("  %u threads: %s\n", t.all.threads, rates_text(t.all).c_str());
 }
 
@@ -82,7 +83,8 @@ void add_measure(CLI::App& app, Context& context) {
   c->add_option("--kernels", s->kernels, "instruction set to measure (default: the best of this machine)");
   c->add_option("--threads", s->threads, "threads to measure beside one (default: all processors)")
       ->check(CLI::Range(1u, ThreadPool::kMaxThreads));
-  c->add_option("--backend", s->backends, "measure this backend's device, too: what launches, transfers and kinds of work cost; once for each")
+  c->add_option("--backend", s->backends,
+                "measure this backend's device, too: what launches, transfers and kinds of work cost; once for each")
       ->allow_extra_args(false);
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");
   c->callback([s, &context] {

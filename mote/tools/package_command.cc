@@ -98,14 +98,9 @@ void print_header(const PackageSettings& s, const pkg::Header& h) {
   about.add({"storage", bytes_text(h.bytes + m.payload_bytes) + ", a digest of each MiB (" + number(m.chunks.size()) + ")"});
   about.add({"health gate", gate_text(m.health)});
   std::printf("%s", about.text().c_str());
-  const auto joined = [](const std::vector<std::string>& list) {
-    std::string out;
-    for (const std::string& item : list) out += (out.empty() ? "" : " ") + item;
-    return out;
-  };
   for (const pkg::Variant& v : m.variants)
-    variants.add({v.file, v.needs.isa.empty() ? "any" : joined(v.needs.isa), v.needs.backends.empty() ? "cpu" : joined(v.needs.backends),
-                  joined(v.needs.dtypes), std::to_string(v.needs.ops.size()), bytes_text(v.needs.ram_bytes)});
+    variants.add({v.file, fleet::joined(v.needs.isa, " ", "any"), fleet::joined(v.needs.backends, " ", "cpu"),
+                  fleet::joined(v.needs.dtypes, " "), std::to_string(v.needs.ops.size()), bytes_text(v.needs.ram_bytes)});
   for (const pkg::File& f : m.files) contents.add({f.name, number(f.bytes), fleet::to_hex(f.sha256)});
   std::printf("\n%s\n%s", variants.text().c_str(), contents.text().c_str());
 }

@@ -27,8 +27,8 @@ std::string parts_text(const std::vector<MeasuredPart>& parts) {
   const auto ratio = [](const MeasuredPart& m) { return m.measured_us > 0 ? real(m.predicted_us / m.measured_us) : "-"; };
   for (size_t i = 0; i < parts.size(); ++i) {
     const MeasuredPart& m = parts[i];
-    table.add({std::to_string(i), m.backend, std::to_string(m.operators), bytes_text(m.bytes_in), bytes_text(m.bytes_out), real(m.predicted_us),
-               real(m.measured_us), ratio(m)});
+    table.add({std::to_string(i), m.backend, std::to_string(m.operators), bytes_text(m.bytes_in), bytes_text(m.bytes_out),
+               real(m.predicted_us), real(m.measured_us), ratio(m)});
     all.operators += m.operators;
     all.bytes_in += m.bytes_in;
     all.bytes_out += m.bytes_out;

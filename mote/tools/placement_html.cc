@@ -58,12 +58,14 @@ class Drawing {
 
   std::string svg() const {
     const int width = std::max<int>(1, static_cast<int>(lanes_.size())) * kLane;
-    std::string s = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + n(width) + "\" height=\"" + n(height_) + "\" viewBox=\"0 0 " + n(width) +
-                    " " + n(height_) + "\" role=\"img\" aria-label=\"operators by backend\">\n";
+    std::string s = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + n(width) + "\" height=\"" + n(height_) + "\" viewBox=\"0 0 " +
+                    n(width) + " " + n(height_) + "\" role=\"img\" aria-label=\"operators by backend\">\n";
     for (size_t i = 0; i < lanes_.size(); ++i) {
       const int x = static_cast<int>(i) * kLane;
-      s += "<rect x=\"" + n(x + 4) + "\" y=\"4\" width=\"" + n(kLane - 8) + "\" height=\"" + n(height_ - 8) + "\" rx=\"6\" class=\"lane\"/>";
-      s += "<text x=\"" + n(x + kLane / 2) + "\" y=\"30\" text-anchor=\"middle\" class=\"head\" fill=\"" + colour(i) + "\">" + escaped(lanes_[i]) + "</text>\n";
+      s +=
+          "<rect x=\"" + n(x + 4) + "\" y=\"4\" width=\"" + n(kLane - 8) + "\" height=\"" + n(height_ - 8) + "\" rx=\"6\" class=\"lane\"/>";
+      s += "<text x=\"" + n(x + kLane / 2) + "\" y=\"30\" text-anchor=\"middle\" class=\"head\" fill=\"" + colour(i) + "\">" +
+           escaped(lanes_[i]) + "</text>\n";
     }
     for (size_t i = 0; i < view_.parts.size(); ++i) s += part(i);
     // Lines below boxes: those within a lane first, then what is moved.
@@ -95,18 +97,20 @@ class Drawing {
     const bool next = !moved && b.y - a.y <= kRow + kPartHead + kPartGap;
     // Results that are read later go around the boxes between.
     const int side = next || moved ? 0 : kBox / 2 + 14 + std::min(18, (b.y - a.y) / 60);
-    std::string s = "<path class=\"" + std::string(moved ? "moved" : "edge") + "\" d=\"M" + n(ax) + " " + n(ay) + " C" + n(ax + side) + " " +
-                    n(ay + 12) + " " + n(bx + side) + " " + n(by - 12) + " " + n(bx) + " " + n(by) + "\"/>";
+    std::string s = "<path class=\"" + std::string(moved ? "moved" : "edge") + "\" d=\"M" + n(ax) + " " + n(ay) + " C" + n(ax + side) +
+                    " " + n(ay + 12) + " " + n(bx + side) + " " + n(by - 12) + " " + n(bx) + " " + n(by) + "\"/>";
     if (moved)
-      s += "<text class=\"bytes\" text-anchor=\"middle\" x=\"" + n((ax + bx) / 2) + "\" y=\"" + n((ay + by) / 2) + "\">" + bytes_text(a.op->result_bytes) + "</text>";
+      s += "<text class=\"bytes\" text-anchor=\"middle\" x=\"" + n((ax + bx) / 2) + "\" y=\"" + n((ay + by) / 2) + "\">" +
+           bytes_text(a.op->result_bytes) + "</text>";
     return s + "\n";
   }
   std::string box(const Spot& s) const {
     const std::string node = s.op->node.size() > 26 ? "..." + s.op->node.substr(s.op->node.size() - 23) : s.op->node;
-    return "<g><title>" + escaped(s.op->node.empty() ? s.op->op : s.op->op + ": " + s.op->node) + "</title><rect x=\"" + n(s.x) + "\" y=\"" + n(s.y) +
-           "\" width=\"" + n(kBox) + "\" height=\"" + n(kRow - 5) + "\" rx=\"3\" fill=\"" + colour(static_cast<size_t>(s.lane)) +
-           "\"/><text class=\"op\" x=\"" + n(s.x + 7) + "\" y=\"" + n(s.y + 14) + "\">" + escaped(s.op->op) + "</text><text class=\"node\" text-anchor=\"end\" x=\"" +
-           n(s.x + kBox - 7) + "\" y=\"" + n(s.y + 14) + "\">" + escaped(node) + "</text></g>\n";
+    return "<g><title>" + escaped(s.op->node.empty() ? s.op->op : s.op->op + ": " + s.op->node) + "</title><rect x=\"" + n(s.x) +
+           "\" y=\"" + n(s.y) + "\" width=\"" + n(kBox) + "\" height=\"" + n(kRow - 5) + "\" rx=\"3\" fill=\"" +
+           colour(static_cast<size_t>(s.lane)) + "\"/><text class=\"op\" x=\"" + n(s.x + 7) + "\" y=\"" + n(s.y + 14) + "\">" +
+           escaped(s.op->op) + "</text><text class=\"node\" text-anchor=\"end\" x=\"" + n(s.x + kBox - 7) + "\" y=\"" + n(s.y + 14) +
+           "\">" + escaped(node) + "</text></g>\n";
   }
 
   const PlacementView& view_;
@@ -131,10 +135,10 @@ std::string table_of(const PlacementView& view) {
   for (size_t i = 0; i < view.parts.size(); ++i) {
     const PlacedPart& p = view.parts[i];
     s += "<tr>";
-    for (const std::string& cell : {std::to_string(i), p.backend, p.version, std::to_string(p.ops.size()), bytes_text(p.bytes_in),
-                                    bytes_text(p.bytes_out), bytes_text(p.device_bytes), real(p.predicted_ms),
-                                    p.overlap > 0 ? std::to_string(p.overlap) : std::string("none"),
-                                    p.has_fallback ? std::string("cpu") : std::string("none")})
+    for (const std::string& cell :
+         {std::to_string(i), p.backend, p.version, std::to_string(p.ops.size()), bytes_text(p.bytes_in), bytes_text(p.bytes_out),
+          bytes_text(p.device_bytes), real(p.predicted_ms), p.overlap > 0 ? std::to_string(p.overlap) : std::string("none"),
+          p.has_fallback ? std::string("cpu") : std::string("none")})
       s += "<td>" + escaped(cell) + "</td>";
     s += "</tr>\n";
   }
@@ -147,9 +151,10 @@ void write_placement_html(const std::string& path, const std::string& title, con
   uint64_t moved = 0;
   double ms = 0;
   for (const PlacedPart& p : view.parts) moved += p.bytes_in + p.bytes_out, ms += p.predicted_ms;
-  std::string page = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + escaped(title) + "</title><style>" + kStyle +
-                     "</style></head><body>\n<h1>" + escaped(title) + "</h1>\n<p>" + std::to_string(view.parts.size()) + " parts, " + bytes_text(moved) +
-                     " moved in one run, predicted " + real(ms) + " ms. Red: results that go from one backend to another.</p>\n";
+  std::string page = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + escaped(title) + "</title><style>" +
+                     kStyle + "</style></head><body>\n<h1>" + escaped(title) + "</h1>\n<p>" + std::to_string(view.parts.size()) +
+                     " parts, " + bytes_text(moved) + " moved in one run, predicted " + real(ms) +
+                     " ms. Red: results that go from one backend to another.</p>\n";
   page += table_of(view) + Drawing(view).svg();
   if (!view.policy.empty()) page += "<h2>Policy</h2><pre>" + escaped(view.policy) + "</pre>\n";
   page += "</body></html>\n";

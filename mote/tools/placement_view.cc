@@ -146,7 +146,8 @@ std::string placement_text(const PlacementView& view) {
     const PlacedPart& p = view.parts[i];
     moved += p.bytes_in + p.bytes_out;
     parts.add({std::to_string(i), p.backend, p.version, std::to_string(p.ops.size()), bytes_text(p.bytes_in), bytes_text(p.bytes_out),
-               bytes_text(p.device_bytes), real(p.predicted_ms), p.overlap > 0 ? std::to_string(p.overlap) : "none", p.has_fallback ? "cpu" : "none"});
+               bytes_text(p.device_bytes), real(p.predicted_ms), p.overlap > 0 ? std::to_string(p.overlap) : "none",
+               p.has_fallback ? "cpu" : "none"});
     for (const PlacedOp& o : p.ops) ops.add({std::to_string(i), o.backend, o.op, one_line(o.node, 60)});
   }
   std::string text = parts.text() + "  " + std::to_string(view.parts.size()) + " parts, " + bytes_text(moved) + " moved in one run\n\n";

@@ -27,7 +27,7 @@ struct ProfileSettings {
 struct Profile {
   kernels::Isa isa = kernels::Isa::kPortable;
   target::Rates rates;
-  std::vector<OpRecord> ops;  // that ran, slowest first
+  std::vector<OpRecord> ops;        // that ran, slowest first
   std::vector<MeasuredPart> parts;  // of placed programs
   std::vector<std::string> notes;
   double total_us = 0;   // over all runs

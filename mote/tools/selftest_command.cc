@@ -55,8 +55,8 @@ Bisected find_operator(const SelftestSettings& s, Session& session, const std::v
 
 void print_bisected(const Bisected& b) {
   if (b.found)
-    std::printf("the first operator that differs: %s (%s), in part %zu on %s: error %s, allowed %s%s\n", b.node.c_str(), b.op.c_str(), b.part,
-                b.backend.c_str(), real(b.largest_error).c_str(), real(b.allowed).c_str(),
+    std::printf("the first operator that differs: %s (%s), in part %zu on %s: error %s, allowed %s%s\n", b.node.c_str(), b.op.c_str(),
+                b.part, b.backend.c_str(), real(b.largest_error).c_str(), real(b.allowed).c_str(),
                 b.alone ? "; it differs by itself, too" : "; by itself, on the CPU's values, it does not differ");
   else if (!b.note.empty()) std::printf("%s%s\n", b.backend.empty() ? "" : (b.backend + ": ").c_str(), b.note.c_str());
 }
@@ -91,7 +91,7 @@ void print_results(const SelftestSettings& s, const std::vector<Outcome>& outcom
   }
   Json j = {{"file", s.file}, {"passed", failed == 0}, {"failed", failed}, {"outputs", outcomes.size()}, {"results", results}};
   if (b.found)
-    j["first_difference"] = {{"part", b.part},       {"backend", b.backend},   {"operator", b.op}, {"node", b.node},
+    j["first_difference"] = {{"part", b.part},           {"backend", b.backend},       {"operator", b.op}, {"node", b.node},
                              {"error", b.largest_error}, {"allowed_error", b.allowed}, {"alone", b.alone}};
   print_json(j);
 }

@@ -75,7 +75,12 @@ Json target_json(const target::Target& t) {
   for (const target::BackendRates& b : t.backends) {
     Json work = Json::object();
     for (const auto& [name, ns] : b.work_ns) work[name] = ns;
-    backends.push_back({{"backend", b.backend}, {"device", b.device}, {"units", b.units}, {"transfer_gb_s", b.transfer_gbps}, {"sync_ns", b.sync_ns}, {"work_ns", work}});
+    backends.push_back({{"backend", b.backend},
+                        {"device", b.device},
+                        {"units", b.units},
+                        {"transfer_gb_s", b.transfer_gbps},
+                        {"sync_ns", b.sync_ns},
+                        {"work_ns", work}});
   }
   return {
       {"format", target::kFormat},

@@ -92,7 +92,7 @@ class Validation {
       : s_(s), source_(open_model(s.model)), open_(s.file, s.weights), options_(options_of(settings_of(open_.evidence("options")))) {
     ir::Problems problems;
     driver::Signature signature;
-    if (!driver::read_signature(source_, options_.import, &signature, &problems)) throw Failure(problems_text(s.model, problems));
+    if (!driver::read_signature(source_, options_, &signature, &problems)) throw Failure(problems_text(s.model, problems));
     samples_ = make_samples(s, signature.methods[0]);
     check_source();
     choose_judgement();
@@ -138,6 +138,10 @@ class Validation {
   }
 
   ReferenceResult run_reference(bool all) {
+    if (options_.attach && s_.reference == "auto" && !fallen_back_) {
+      notes_.push_back("the program takes samples, which other runtimes' models do not: compared with Mote's own unoptimised evaluation");
+      fallen_back_ = true;
+    }
     if (s_.reference != "mote" && !fallen_back_) {
       const frontends::Frontend* frontend = frontends::find_frontend(source_);
       const std::string fitting = frontend != nullptr && frontend->name == std::string("onnx") ? "onnxruntime" : "litert";

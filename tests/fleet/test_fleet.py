@@ -1,13 +1,20 @@
-"""From publisher to application through a real nginx: good updates arrive, bad ones go back by themselves."""
+"""From publisher to application through a real nginx: good updates arrive, bad ones go back by themselves.
+
+MOTE_CYCLES sets how many power cycles a confirmed model has to bear.
+"""
 import json
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import time
 import unittest
 
 from fleet_case import APP, MODEL, MOTE, MOTED, Case, server_program, wait_for
+
+
+CYCLES = int(os.environ.get("MOTE_CYCLES", "50"))
 
 
 class EndToEnd(Case):
@@ -59,6 +66,23 @@ class EndToEnd(Case):
         took = self.app_says(self.start_app("--crash-on", "2.0.0"), "1.0.0")
         print(f"rollback after a crash: one restart, {took:.2f} s")
         self.assertIn("crash", self.status()["quarantine"][0]["reason"])
+
+    def test_quick_power_cycles_never_move_a_confirmed_slot(self):
+        """Kills at random while the application starts, opens and runs (RAUC #490: a counter that went down with every boot)."""
+        self.offer("1.0.0")
+        self.init_device()
+        self.confirmed("1.0.0").kill()
+        slots = [self.path / f"device/models/kws/slot.{n}" for n in (0, 1)]
+        before = [slot.read_bytes() for slot in slots]
+        chance = random.Random(3)
+        for _ in range(CYCLES):
+            app = subprocess.Popen([APP, self.path / "device", "kws"], stdout=subprocess.DEVNULL)
+            time.sleep(chance.uniform(0, 0.05))
+            app.kill()
+            app.wait()
+        self.assertEqual([slot.read_bytes() for slot in slots], before)
+        self.app_says(self.start_app(), "1.0.0")
+        print(f"{CYCLES} power cycles, both slots as they were")
 
     def test_confirmation_is_waited_for(self):
         self.offer("1.0.0", "--gate-confirmation")

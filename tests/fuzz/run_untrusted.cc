@@ -146,7 +146,8 @@ class Host {
 }  // namespace
 
 const mote_backend kTouchBackend = {
-    MOTE_BACKEND_ABI, "touch", "1", &touch_probe, &touch_init, &touch_execute, [](void* handle) { std::free(handle); }, nullptr, nullptr, nullptr, nullptr};
+    MOTE_BACKEND_ABI, "touch", "1",     &touch_probe, &touch_init, &touch_execute, [](void* handle) { std::free(handle); },
+    nullptr,          nullptr, nullptr, nullptr};
 
 UntrustedResult run_untrusted(ConstBytes file, Dice& dice, const UntrustedLimits& limits) {
   UntrustedResult r;

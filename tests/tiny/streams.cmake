@@ -14,6 +14,9 @@ foreach(_board m4 m55)
   add_test(NAME tiny_example_keyword_${_board} COMMAND ${_run} keyword --board ${_board} --mote $<TARGET_FILE:mote>)
   set_tests_properties(tiny_example_keyword_${_board} PROPERTIES PASS_REGULAR_EXPRESSION "rising  (9|100)")
   set_tests_properties(tiny_stream_${_board} PROPERTIES TIMEOUT 600)
+  add_test(NAME tiny_keyword_${_board}
+           COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/bench/tiny --mote $<TARGET_FILE:mote> --budgets
+                   ${CMAKE_CURRENT_SOURCE_DIR}/budgets.json --board ${_board} ${PROJECT_SOURCE_DIR}/examples/tiny/keyword/whistle.tflite)
   if(EXISTS ${_shared}/models/tflm_person_detect_int8.tflite)
     add_test(NAME tiny_example_person_${_board} COMMAND ${_run} person --board ${_board} --mote $<TARGET_FILE:mote>)
     add_test(NAME tiny_example_anomaly_${_board} COMMAND ${_run} anomaly --board ${_board} --mote $<TARGET_FILE:mote>)

@@ -89,7 +89,8 @@ const char* describe(uint32_t error) {
   return error < sizeof kTexts / sizeof *kTexts ? kTexts[error] : "";
 }
 
-constexpr mote_backend kBackend = {MOTE_BACKEND_ABI, "null", kVersion, &probe, &init, &execute, &destroy, &describe, nullptr, nullptr, nullptr};
+constexpr mote_backend kBackend = {MOTE_BACKEND_ABI, "null",    kVersion, &probe,  &init,  &execute,
+                                   &destroy,         &describe, nullptr,  nullptr, nullptr};
 
 }  // namespace
 

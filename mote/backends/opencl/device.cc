@@ -91,8 +91,7 @@ bool build_binary(const Device* d, const char* options, const std::vector<unsign
   const size_t length = binary.size();
   cl_int code = CL_SUCCESS, status = CL_SUCCESS;
   *program = d->api->clCreateProgramWithBinary(d->context, 1, &d->id, &length, &bytes, &status, &code);
-  if (code == CL_SUCCESS && status == CL_SUCCESS &&
-      d->api->clBuildProgram(*program, 1, &d->id, options, nullptr, nullptr) == CL_SUCCESS)
+  if (code == CL_SUCCESS && status == CL_SUCCESS && d->api->clBuildProgram(*program, 1, &d->id, options, nullptr, nullptr) == CL_SUCCESS)
     return true;
   if (code == CL_SUCCESS && *program != nullptr) d->api->clReleaseProgram(*program);
   *program = nullptr;

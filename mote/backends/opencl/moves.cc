@@ -1,8 +1,8 @@
 // Copies, transposes, slices, joins, pads.
 
+#include "mote/backends/common/op_context.h"
 #include "mote/backends/opencl/device_types.h"
 #include "mote/backends/opencl/families.h"
-#include "mote/backends/common/op_context.h"
 #include "mote/ops/common/space_depth.h"
 #include "mote/ops/concat/concat.h"
 #include "mote/ops/depth_to_space/depth_to_space.h"

@@ -62,7 +62,9 @@ bool program_of(const Case& c, bool device, emit::FileBytes* file, std::string* 
   placement::Placed placed;
   placement::PlaceOptions options;
   ir::Problems problems;
-  if (!placement::parse_policy(half ? "[default]\nrequire = [\"opencl_f16\"]\n" : "[default]\nrequire = [\"opencl\"]\n", &options.policy, error)) return false;
+  if (!placement::parse_policy(half ? "[default]\nrequire = [\"opencl_f16\"]\n" : "[default]\nrequire = [\"opencl\"]\n", &options.policy,
+                               error))
+    return false;
   options.backends = {half ? opencl_f16_compiler() : opencl_compiler()};
   if (device && !placement::place(graph, options, &placed, &problems)) return *error = problems[0].what, false;
   schedule::Plan plan;

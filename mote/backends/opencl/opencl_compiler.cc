@@ -51,11 +51,30 @@ uint32_t lower(const uint8_t* program, uint64_t size, void (*emit)(void* self, c
 // Of a phone's GPU of the better kind: what is assumed until the user's device was measured.
 constexpr mote_backend_rates kRates = {300, 20, 5, 0, 150000, 0, {15000, 0.0067, 0.01, 0.013, 0.03, 0.05, 0.05, 0.4, 0.4, 0.4}};
 constexpr double kTolerance = 1e-3, kHalfTolerance = 1e-2;
-constexpr mote_backend_compiler kCompiler = {MOTE_BACKEND_COMPILER_ABI, kName,      kVersion,   kCapabilities, kRates, &supports, &cost_ns,
-                                             &lower<false>,             kWorkCount, kWorkNames, &work, kTolerance};
-constexpr mote_backend_compiler kHalfCompiler = {MOTE_BACKEND_COMPILER_ABI, kHalfName,  kVersion,   kHalfCapabilities, kRates,
-                                                 &supports,                 &cost_ns,   &lower<true>, kWorkCount,      kWorkNames,
-                                                 &work,                     kHalfTolerance};
+constexpr mote_backend_compiler kCompiler = {MOTE_BACKEND_COMPILER_ABI,
+                                             kName,
+                                             kVersion,
+                                             kCapabilities,
+                                             kRates,
+                                             &supports,
+                                             &cost_ns,
+                                             &lower<false>,
+                                             kWorkCount,
+                                             kWorkNames,
+                                             &work,
+                                             kTolerance};
+constexpr mote_backend_compiler kHalfCompiler = {MOTE_BACKEND_COMPILER_ABI,
+                                                 kHalfName,
+                                                 kVersion,
+                                                 kHalfCapabilities,
+                                                 kRates,
+                                                 &supports,
+                                                 &cost_ns,
+                                                 &lower<true>,
+                                                 kWorkCount,
+                                                 kWorkNames,
+                                                 &work,
+                                                 kHalfTolerance};
 
 }  // namespace
 }  // namespace opencl

@@ -74,7 +74,8 @@ const Api& failing_api() {
     a.clFinish = &finish;
     MAKE(clCreateContext), MAKE(clCreateCommandQueue), MAKE(clCreateProgramWithSource), MAKE(clCreateProgramWithBinary);
     MAKE(clCreateKernel), MAKE(clCreateBuffer);
-    RELEASE(clReleaseContext), RELEASE(clReleaseCommandQueue), RELEASE(clReleaseProgram), RELEASE(clReleaseKernel), RELEASE(clReleaseMemObject);
+    RELEASE(clReleaseContext), RELEASE(clReleaseCommandQueue), RELEASE(clReleaseProgram), RELEASE(clReleaseKernel),
+        RELEASE(clReleaseMemObject);
 #undef INJECT
 #undef MAKE
 #undef RELEASE
@@ -179,8 +180,8 @@ class OpenClFaults : public testing::Test {
   }
 };
 
-const std::string kMemory = describe(kOutOfMemory), kLost = describe(kDeviceLost), kNone = describe(kNoDevice), kOld = describe(kDriverTooOld),
-                  kFailed = describe(kCommandFailed);
+const std::string kMemory = describe(kOutOfMemory), kLost = describe(kDeviceLost), kNone = describe(kNoDevice),
+                  kOld = describe(kDriverTooOld), kFailed = describe(kCommandFailed);
 
 TEST_F(OpenClFaults, TooLittleDeviceMemory) { try_all(CL_MEM_OBJECT_ALLOCATION_FAILURE, true, {kMemory, kNone, kOld}); }
 TEST_F(OpenClFaults, ALostDevice) { try_all(CL_DEVICE_NOT_AVAILABLE, true, {kLost, kNone, kOld}); }

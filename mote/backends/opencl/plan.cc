@@ -107,7 +107,8 @@ class Planner {
   void place_constants(OpView& v) {
     for (size_t i = 0; i < v.inputs.size(); ++i) {
       Operand& o = v.inputs[i];
-      if (!o.present || o.data == nullptr || o.dtype != DType::f32 || o.layout != Layout::kPlain || (i == 1 && repacks_weights(v))) continue;
+      if (!o.present || o.data == nullptr || o.dtype != DType::f32 || o.layout != Layout::kPlain || (i == 1 && repacks_weights(v)))
+        continue;
       const auto known = constants_.find(o.data);
       o.place = known != constants_.end() ? known->second : recorder_.add_tensor(o.data, static_cast<size_t>(o.count()));
       constants_[o.data] = o.place;

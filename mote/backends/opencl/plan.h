@@ -21,7 +21,7 @@ struct Launch {
   size_t global[3] = {1, 1, 1};
   size_t local[3] = {0, 0, 0};  // 0: the driver's choice
   std::vector<Arg> args;
-  uint32_t instruction = 0;  // of the piece
+  uint32_t instruction = 0;    // of the piece
   double items = 1, each = 1;  // work-items that have something to do, and units of work of each (work.h)
 };
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "mote/backends/common/op_context.h"
 #include "mote/backends/opencl/device_types.h"
 #include "mote/backends/opencl/families.h"
-#include "mote/backends/common/op_context.h"
 #include "mote/ops/adaptive_avg_pool/adaptive_avg_pool.h"
 #include "mote/ops/avg_pool/avg_pool.h"
 #include "mote/ops/common/reduce.h"

@@ -96,8 +96,8 @@ Error Session::fetch(const mote_backend_tensor* outputs, uint32_t output_count) 
       staging_[g.staging].resize(static_cast<size_t>(bytes_[buffer]));
       to = staging_[g.staging].data();
     }
-    if (const Error e = error_of(cl_.clEnqueueReadBuffer(queue_, buffers_[buffer], CL_FALSE, 0, static_cast<size_t>(bytes_[buffer]), to, 0,
-                                                         nullptr, nullptr)))
+    if (const Error e = error_of(
+            cl_.clEnqueueReadBuffer(queue_, buffers_[buffer], CL_FALSE, 0, static_cast<size_t>(bytes_[buffer]), to, 0, nullptr, nullptr)))
       return e;
   }
   return error_of(cl_.clFlush(queue_));

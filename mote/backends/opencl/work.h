@@ -8,7 +8,19 @@
 namespace mote::backends::opencl {
 
 // Kinds of work, and their names in a target description.
-enum Work : uint32_t { kLaunches, kTileLarge, kTileSmall, kTileFlat, kMatrices, kWindows, kGroups, kFunctions, kElements, kRows, kWorkCount };
+enum Work : uint32_t {
+  kLaunches,
+  kTileLarge,
+  kTileSmall,
+  kTileFlat,
+  kMatrices,
+  kWindows,
+  kGroups,
+  kFunctions,
+  kElements,
+  kRows,
+  kWorkCount
+};
 extern const char* const kWorkNames[kWorkCount];
 
 // Adds the units that launches need.

@@ -41,8 +41,8 @@ TEST(Plugin, MayHaveACompilerHalf) {
 }
 
 TEST(Plugin, AnotherInterfaceIsRefusedWithBothVersions) {
-  EXPECT_TRUE(contains(message_of(MOTE_OTHER_PLUGIN_ABI), "plug-in interface has version 99, this Mote has version " +
-                                                               std::to_string(MOTE_BACKEND_PLUGIN_ABI)));
+  EXPECT_TRUE(contains(message_of(MOTE_OTHER_PLUGIN_ABI),
+                       "plug-in interface has version 99, this Mote has version " + std::to_string(MOTE_BACKEND_PLUGIN_ABI)));
   EXPECT_TRUE(contains(message_of(MOTE_OTHER_BACKEND_ABI),
                        "backend interface has version 99, this Mote has version " + std::to_string(MOTE_BACKEND_ABI)));
 }

@@ -62,7 +62,8 @@ uint32_t init(const mote_backend_blob* blob, const mote_backend_tensor* inputs, 
   bytes += reinterpret_cast<uintptr_t>(bytes) % 16 != 0 ? 8 : 0;
   std::memcpy(bytes, blob->data, static_cast<size_t>(blob->size));
   if (blob->entry != 0 || !open_piece(bytes, blob->size, &r->program)) return kBlobBroken;
-  if (!operands_fit(r->program, inputs, input_count, false) || !operands_fit(r->program, outputs, output_count, true)) return kOperandsUnfit;
+  if (!operands_fit(r->program, inputs, input_count, false) || !operands_fit(r->program, outputs, output_count, true))
+    return kOperandsUnfit;
   if (!r->create()) return kBlobBroken;
   for (uint32_t i = 0; i < input_count; ++i) r->operands.emplace_back(r->bytes_of(inputs[i]) / 8 + 1);
   for (uint32_t i = 0; i < output_count; ++i) r->operands.emplace_back(r->bytes_of(outputs[i]) / 8 + 1);
@@ -126,8 +127,8 @@ uint32_t lower(const uint8_t* program, uint64_t size, void (*emit)(void* self, c
   return 0;
 }
 
-constexpr mote_backend_compiler kCompiler = {MOTE_BACKEND_COMPILER_ABI, "reference", kVersion, "", {}, &supports, &cost_ns, &lower,
-                                             0,                         nullptr,     nullptr,  0};
+constexpr mote_backend_compiler kCompiler = {
+    MOTE_BACKEND_COMPILER_ABI, "reference", kVersion, "", {}, &supports, &cost_ns, &lower, 0, nullptr, nullptr, 0};
 
 }  // namespace
 

@@ -37,8 +37,7 @@ void make_piece(const OpCase& c, uint32_t computed, Piece* p) {
           p->graph.add_constant(a.dtype(), type_of(a).dims, ir::Bytes::copy_of(a.bytes().data(), a.bytes().size()), "", a.layout()));
     }
   }
-  p->node =
-      p->graph.add_node(*m.block, static_cast<uint16_t>(c.op), c.attrs, c.attrs_bytes, operands, c.outputs.size(), "case");
+  p->node = p->graph.add_node(*m.block, static_cast<uint16_t>(c.op), c.attrs, c.attrs_bytes, operands, c.outputs.size(), "case");
   for (size_t o = 0; o < c.outputs.size(); ++o) {
     ir::Value* v = p->node->outputs[o];
     v->type = type_of(c.outputs[o]);
@@ -121,8 +120,8 @@ std::string run_once(const KnownBackend& known, void* handle, const OpCase& c, c
   std::vector<mote_backend_tensor> inputs, outputs;
   for (const Array* a : p.inputs) in.push_back(std::make_unique<Operand>(*a, gap, true)), inputs.push_back(in.back()->tensor());
   for (const Array& a : c.outputs) out.push_back(std::make_unique<Operand>(a, gap, false)), outputs.push_back(out.back()->tensor());
-  if (const uint32_t code = b.execute(handle, inputs.data(), static_cast<uint32_t>(inputs.size()), outputs.data(),
-                                      static_cast<uint32_t>(outputs.size())))
+  if (const uint32_t code =
+          b.execute(handle, inputs.data(), static_cast<uint32_t>(inputs.size()), outputs.data(), static_cast<uint32_t>(outputs.size())))
     return text_of(b, "execute", code);
   for (size_t o = 0; o < out.size(); ++o) {
     const std::string wrong = compare(out[o]->read(c.outputs[o].dtype()), c.outputs[o], tolerance, known.carries_nan);

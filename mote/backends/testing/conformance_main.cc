@@ -60,7 +60,8 @@ int main(int argc, char** argv) {
   }
   judge.backend = argc > 1 ? known_backend(argv[1]) : KnownBackend{};
   if (judge.backend.device == nullptr) {
-    std::fprintf(stderr, "usage: backend_conformance NAME [--matrix FILE] [--write]; this build has no backend '%s'\n", argc > 1 ? argv[1] : "");
+    std::fprintf(stderr, "usage: backend_conformance NAME [--matrix FILE] [--write]; this build has no backend '%s'\n",
+                 argc > 1 ? argv[1] : "");
     return 2;
   }
   const mote_backend& d = *judge.backend.device;
@@ -69,8 +70,9 @@ int main(int argc, char** argv) {
   optest::on_case = &on_case;
   const int failed = RUN_ALL_TESTS();
   uint32_t units = 0;
-  std::printf("%s on %s: %d cases, %d taken, %d run, %d wrong\n", d.name, absent == 0 && d.device != nullptr ? d.device(&units) : "no device",
-              judge.matrix.cases(), judge.matrix.supported(), judge.ran, judge.failed);
+  std::printf("%s on %s: %d cases, %d taken, %d run, %d wrong\n", d.name,
+              absent == 0 && d.device != nullptr ? d.device(&units) : "no device", judge.matrix.cases(), judge.matrix.supported(),
+              judge.ran, judge.failed);
   if (absent != 0) std::printf("SKIPPED: %s\n", d.describe(absent));
   if (!judge.run && judge.ran != 0) return 1;
   const bool everything = ::testing::GTEST_FLAG(filter) == "*";

@@ -48,13 +48,15 @@ std::string SupportMatrix::text(const std::string& backend) const {
     for (const auto& [text, count] : any ? of_types : reasons)
       why += (why.empty() ? "" : "; ") + text + (any ? " (" + std::to_string(count) + ")" : "");
     operators += any;
-    if (any) taken += "| `" + doc->name + "` | " + names + " | " + std::to_string(supported) + " of " + std::to_string(cases) + " | " + why + " |\n";
+    if (any)
+      taken +=
+          "| `" + doc->name + "` | " + names + " | " + std::to_string(supported) + " of " + std::to_string(cases) + " | " + why + " |\n";
     else left += "| `" + doc->name + "` | " + why + " |\n";
   }
   std::string s = "# What the " + backend + " backend runs\n\n";
   s += "Written by `./do format` from the operators' own tests, each case of which `backend_conformance " + backend +
-       "` runs on the backend and\ncompares with the portable kernel. " + std::to_string(operators) + " of " + std::to_string(rows_.size()) +
-       " operators.\n\n";
+       "` runs on the backend and\ncompares with the portable kernel. " + std::to_string(operators) + " of " +
+       std::to_string(rows_.size()) + " operators.\n\n";
   s += "| operator | types | cases it takes | why it does not take the others of these types |\n|---|---|---|---|\n" + taken;
   return s + "\nNot taken:\n\n| operator | why |\n|---|---|\n" + left;
 }

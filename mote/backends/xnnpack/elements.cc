@@ -23,11 +23,13 @@ struct Unary {
   CreateUnary Api::*create;
   SetupUnary Api::*setup;
 };
-#define MOTE_UNARY(op, name) {OpId::op, &Api::xnn_create_##name##_nc_f32, &Api::xnn_setup_##name##_nc_f32}
-const Unary kUnary[] = {MOTE_UNARY(abs, abs),         MOTE_UNARY(neg, negate),       MOTE_UNARY(ceil, ceiling),
-                        MOTE_UNARY(floor, floor),     MOTE_UNARY(trunc, truncation), MOTE_UNARY(round, bankers_rounding),
-                        MOTE_UNARY(sqrt, square_root), MOTE_UNARY(square, square),   MOTE_UNARY(sigmoid, sigmoid),
-                        MOTE_UNARY(hard_swish, hardswish)};
+#define MOTE_UNARY(op, name) \
+  { OpId::op, &Api::xnn_create_##name##_nc_f32, &Api::xnn_setup_##name##_nc_f32 }
+const Unary kUnary[] = {MOTE_UNARY(abs, abs),          MOTE_UNARY(neg, negate),
+                        MOTE_UNARY(ceil, ceiling),     MOTE_UNARY(floor, floor),
+                        MOTE_UNARY(trunc, truncation), MOTE_UNARY(round, bankers_rounding),
+                        MOTE_UNARY(sqrt, square_root), MOTE_UNARY(square, square),
+                        MOTE_UNARY(sigmoid, sigmoid),  MOTE_UNARY(hard_swish, hardswish)};
 #undef MOTE_UNARY
 
 const Unary* find_unary(OpId op) {
@@ -163,9 +165,8 @@ const char* lower_binary(const OpView& op, Session* s) {
   const auto channels = static_cast<size_t>(a.dim(-1)), rows = static_cast<size_t>(a.count()) / channels;
   xnn_operator_t x = nullptr;
   const xnn_status created = s->xnn.xnn_create_prelu_nc_f32(channels, channels, channels, s->at(b), 0, &x);
-  finish(s, created, x, [&](xnn_operator_t o) {
-    return s->xnn.xnn_setup_prelu_nc_f32(o, rows, s->at(a), s->at(op.outputs[0]), s->xnn.threads);
-  });
+  finish(s, created, x,
+         [&](xnn_operator_t o) { return s->xnn.xnn_setup_prelu_nc_f32(o, rows, s->at(a), s->at(op.outputs[0]), s->xnn.threads); });
   return nullptr;
 }
 
@@ -178,9 +179,8 @@ const char* lower_softmax(const OpView& op, Session* s) {
   const auto channels = static_cast<size_t>(x.dim(-1)), rows = static_cast<size_t>(x.count()) / channels;
   xnn_operator_t o = nullptr;
   const xnn_status created = s->xnn.xnn_create_softmax_nc_f32(channels, channels, channels, 0, &o);
-  finish(s, created, o, [&](xnn_operator_t k) {
-    return s->xnn.xnn_setup_softmax_nc_f32(k, rows, s->at(x), s->at(op.outputs[0]), s->xnn.threads);
-  });
+  finish(s, created, o,
+         [&](xnn_operator_t k) { return s->xnn.xnn_setup_softmax_nc_f32(k, rows, s->at(x), s->at(op.outputs[0]), s->xnn.threads); });
   return nullptr;
 }
 

@@ -43,7 +43,8 @@ const char* lower_slice(const OpView& op, Session* s) {
   if (s == nullptr) return nullptr;
   if (axis < 0) axis = 0;
   const size_t inner = product(x, x.rank > 0 ? axis + 1 : 0, x.rank), rows = product(x, 0, axis);
-  const size_t whole = x.rank > 0 ? static_cast<size_t>(x.dims[axis]) * inner : 1, part = x.rank > 0 ? static_cast<size_t>(y.dims[axis]) * inner : 1;
+  const size_t whole = x.rank > 0 ? static_cast<size_t>(x.dims[axis]) * inner : 1,
+               part = x.rank > 0 ? static_cast<size_t>(y.dims[axis]) * inner : 1;
   add_copy(s, rows, part, s->at(x) + (x.rank > 0 ? static_cast<size_t>(ranges[axis].start) * inner : 0), whole, s->at(y), part);
   return nullptr;
 }

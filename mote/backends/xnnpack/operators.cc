@@ -1,6 +1,5 @@
 #include "mote/backends/xnnpack/operators.h"
 
-
 namespace mote::backends::xnnpack {
 namespace {
 
@@ -9,10 +8,10 @@ struct Family {
   const char* (*lower)(const OpView&, Session*);
 };
 constexpr Family kFamilies[] = {
-    {OpId::copy, OpId::reshape, &lower_move},       {OpId::concat, OpId::pad, &lower_move},
-    {OpId::abs, OpId::mish, &lower_unary},          {OpId::add, OpId::div, &lower_binary},
-    {OpId::minimum, OpId::prelu, &lower_binary},    {OpId::reduce_mean, OpId::reduce_mean, &lower_mean},
-    {OpId::softmax, OpId::softmax, &lower_softmax}, {OpId::matmul, OpId::matmul, &lower_product},
+    {OpId::copy, OpId::reshape, &lower_move},        {OpId::concat, OpId::pad, &lower_move},
+    {OpId::abs, OpId::mish, &lower_unary},           {OpId::add, OpId::div, &lower_binary},
+    {OpId::minimum, OpId::prelu, &lower_binary},     {OpId::reduce_mean, OpId::reduce_mean, &lower_mean},
+    {OpId::softmax, OpId::softmax, &lower_softmax},  {OpId::matmul, OpId::matmul, &lower_product},
     {OpId::conv, OpId::conv_transpose, &lower_conv}, {OpId::max_pool, OpId::avg_pool, &lower_pool},
 };
 

@@ -29,7 +29,9 @@ const char* finish_of(const OpView& op, const A& a, Finish* f) {
   *f = {-kInfinity, kInfinity};
   switch (static_cast<Activation>(a.activation)) {
     case Activation::kNone: return nullptr;
-    case Activation::kClamp: f->least = a.act_a, f->most = a.act_b; return a.act_a < a.act_b ? nullptr : "bounds that leave one value or none";
+    case Activation::kClamp:
+      f->least = a.act_a, f->most = a.act_b;
+      return a.act_a < a.act_b ? nullptr : "bounds that leave one value or none";
     case Activation::kRelu: f->least = 0; return nullptr;
     case Activation::kRelu6: f->least = 0, f->most = 6; return nullptr;
     case Activation::kLeaky:
@@ -151,9 +153,9 @@ const char* lower_product(const OpView& op, Session* s) {
   for (float& v : weights) v *= a.alpha;
   const bool last = !op.has(3) && !f.more;
   xnn_operator_t o = nullptr;
-  const xnn_status made = s->xnn.xnn_create_fully_connected_nc_f32(
-      z(k), z(n), z(k), z(n), weights.data(), op.has(2) ? static_cast<const float*>(op.inputs[2].data) : nullptr,
-      last ? f.least : -kInfinity, last ? f.most : kInfinity, 0, &o);
+  const xnn_status made = s->xnn.xnn_create_fully_connected_nc_f32(z(k), z(n), z(k), z(n), weights.data(),
+                                                                   op.has(2) ? static_cast<const float*>(op.inputs[2].data) : nullptr,
+                                                                   last ? f.least : -kInfinity, last ? f.most : kInfinity, 0, &o);
   s->add(made, o);
   if (made != xnn_status_success) return nullptr;
   s->check(s->xnn.xnn_setup_fully_connected_nc_f32(o, z(y.count() / n), s->at(op.inputs[0]), s->at(y), s->xnn.threads));
@@ -180,12 +182,12 @@ const char* lower_pool(const OpView& op, Session* s) {
   const float* in = s->at(op.inputs[0]);
   float* out = s->at(op.outputs[0]);
   xnn_operator_t o = nullptr;
-  const xnn_status made = largest ? s->xnn.xnn_create_max_pooling2d_nhwc_f32(u(p.pad_h), u(end_w), u(end_h), u(p.pad_w), u(p.kernel_h),
-                                                                             u(p.kernel_w), u(p.stride_h), u(p.stride_w), u(p.dilation_h),
-                                                                             u(p.dilation_w), c, c, c, -kInfinity, kInfinity, 0, &o)
-                                  : s->xnn.xnn_create_average_pooling2d_nhwc_f32(u(p.pad_h), u(end_w), u(end_h), u(p.pad_w), u(p.kernel_h),
-                                                                                 u(p.kernel_w), u(p.stride_h), u(p.stride_w), c, c, c,
-                                                                                 -kInfinity, kInfinity, 0, &o);
+  const xnn_status made =
+      largest ? s->xnn.xnn_create_max_pooling2d_nhwc_f32(u(p.pad_h), u(end_w), u(end_h), u(p.pad_w), u(p.kernel_h), u(p.kernel_w),
+                                                         u(p.stride_h), u(p.stride_w), u(p.dilation_h), u(p.dilation_w), c, c, c,
+                                                         -kInfinity, kInfinity, 0, &o)
+              : s->xnn.xnn_create_average_pooling2d_nhwc_f32(u(p.pad_h), u(end_w), u(end_h), u(p.pad_w), u(p.kernel_h), u(p.kernel_w),
+                                                             u(p.stride_h), u(p.stride_w), c, c, c, -kInfinity, kInfinity, 0, &o);
   s->add(made, o);
   if (made != xnn_status_success) return nullptr;
   const auto setup = largest ? s->xnn.xnn_setup_max_pooling2d_nhwc_f32 : s->xnn.xnn_setup_average_pooling2d_nhwc_f32;

@@ -109,8 +109,8 @@ uint32_t lower(const uint8_t* program, uint64_t size, void (*emit)(void* self, c
 
 // Of one core of a usual CPU; `mote measure --backend xnnpack` finds out.
 constexpr mote_backend_rates kRates = {40, 10, 10, 0, 2000, 0, {800, 0.05, 0.15, 0.1}};
-constexpr mote_backend_compiler kCompiler = {MOTE_BACKEND_COMPILER_ABI, kName,      kVersion, kCapabilities, kRates, &supports, &cost_ns,
-                                             &lower,                    kWorkCount, kWorkNames, &work, 0};
+constexpr mote_backend_compiler kCompiler = {
+    MOTE_BACKEND_COMPILER_ABI, kName, kVersion, kCapabilities, kRates, &supports, &cost_ns, &lower, kWorkCount, kWorkNames, &work, 0};
 
 }  // namespace
 }  // namespace xnnpack

@@ -171,11 +171,14 @@ class Attacher {
     mel.magnitude = f_.magnitude ? 1 : 0;
     mel.preemphasis = static_cast<int32_t>(f_.preemphasis * 32768 + 0.5);
     mel.lead = lead;
-    Value* v = b.op(OpId::audio_mel, mel,
-                    {samples, g_.constant<int16_t>({f_.window}, window, "audio.window"),
-                     g_.constant<int32_t>({static_cast<int32_t>(cosines.size())}, cosines, "audio.cosines"),
-                     g_.constant<int32_t>({f_.bands, 2}, bands.bands, "audio.bands"),
-                     g_.constant<uint16_t>({static_cast<int32_t>(bands.weights.size())}, bands.weights, "audio.weights")});
+    const std::vector<Value*> spectrum =
+        b.ops(OpId::audio_mel, mel,
+              {samples, g_.constant<int16_t>({f_.window}, window, "audio.window"),
+               g_.constant<int32_t>({static_cast<int32_t>(cosines.size())}, cosines, "audio.cosines"),
+               g_.constant<int32_t>({f_.bands, 2}, bands.bands, "audio.bands"),
+               g_.constant<uint16_t>({static_cast<int32_t>(bands.weights.size())}, bands.weights, "audio.weights")},
+              2);
+    Value* v = b.ok() ? spectrum[0] : nullptr;
     if (f_.noise && b.ok()) {
       Value* noise = o_.streaming ? g_.add_state("audio.noise", DType::u32, {f_.bands}) : zeros(f_.bands);
       const std::vector<Value*> out = b.ops(OpId::audio_pcan, pcan_attrs(f_), {noise, v}, 2);

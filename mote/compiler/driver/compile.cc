@@ -279,6 +279,13 @@ bool guarded(ir::Problems* problems, Work work) {
 bool read_signature(const frontends::Source& source, const frontends::ImportOptions& options, Signature* out, ir::Problems* problems) {
   CompileOptions o;
   o.import = options;
+  return read_signature(source, o, out, problems);
+}
+
+bool read_signature(const frontends::Source& source, const CompileOptions& options, Signature* out, ir::Problems* problems) {
+  CompileOptions o;
+  o.import = options.import;
+  o.attach = options.attach;
   CompileResult ignored;
   return guarded(problems, [&] { return Pipeline(source, o, &ignored, problems).read(out); });
 }

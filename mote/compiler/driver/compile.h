@@ -63,6 +63,8 @@ bool compile(const frontends::Source& source, const CompileOptions& options, Com
 
 // Inputs and outputs alone.
 bool read_signature(const frontends::Source& source, const frontends::ImportOptions& options, Signature* out, ir::Problems* problems);
+// Those of the program: with what is attached.
+bool read_signature(const frontends::Source& source, const CompileOptions& options, Signature* out, ir::Problems* problems);
 
 // The same model with nothing optimised and nothing but the program: what it means, to compare others with.
 CompileOptions reference_options(const CompileOptions& options);

@@ -47,9 +47,8 @@ void record_overlaps(emit::ProgramRecords* r) {
       uint32_t at = first;
       while (at < around && (r->instructions[at].op < kFirstControlOp || r->instructions[at].op == kDelegateOp) &&
              !depends(*r, r->instructions[at], d))
-        at += 1 + (r->instructions[at].op == kDelegateOp
-                       ? fallback_count(r->instructions[at], r->attrs.data() + r->instructions[at].attrs)
-                       : 0);
+        at += 1 + (r->instructions[at].op == kDelegateOp ? fallback_count(r->instructions[at], r->attrs.data() + r->instructions[at].attrs)
+                                                         : 0);
       at = std::min(at, around);
       if (at > first) {
         DelegateOverlap a{};

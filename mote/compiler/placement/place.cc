@@ -5,9 +5,9 @@
 #include <set>
 
 #include "mote/compiler/placement/node_view.h"
-#include "mote/compiler/placement/rates.h"
 #include "mote/compiler/placement/overlap.h"
 #include "mote/compiler/placement/pieces.h"
+#include "mote/compiler/placement/rates.h"
 #include "mote/compiler/placement/split.h"
 #include "mote/ops/op_docs.h"
 #include "mote/runtime/verify.h"

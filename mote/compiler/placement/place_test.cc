@@ -38,10 +38,22 @@ uint32_t mock_lower(const uint8_t* program, uint64_t size, void (*emit)(void*, c
   emit(self, program, size);
   return 0;
 }
-const mote_backend_compiler kMockCompiler = {MOTE_BACKEND_COMPILER_ABI, "mock",         "1",        "f32",
-                                             {1000, 1000, 1000, 0, 0, 0, {}}, &mock_supports, &mock_cost, &mock_lower, 0, nullptr, nullptr, 0};
+const mote_backend_compiler kMockCompiler = {MOTE_BACKEND_COMPILER_ABI,
+                                             "mock",
+                                             "1",
+                                             "f32",
+                                             {1000, 1000, 1000, 0, 0, 0, {}},
+                                             &mock_supports,
+                                             &mock_cost,
+                                             &mock_lower,
+                                             0,
+                                             nullptr,
+                                             nullptr,
+                                             0};
 
-uint32_t mock_probe(const char* version, const char*) { return !mock.present ? 1 | MOTE_BACKEND_ABSENT : std::strcmp(version, mock.version) != 0 ? 2 : 0; }
+uint32_t mock_probe(const char* version, const char*) {
+  return !mock.present ? 1 | MOTE_BACKEND_ABSENT : std::strcmp(version, mock.version) != 0 ? 2 : 0;
+}
 uint32_t mock_init(const mote_backend_blob* blob, const mote_backend_tensor*, uint32_t, const mote_backend_tensor*, uint32_t, void** handle,
                    uint32_t*) {
   emit::FileBytes file = emit::FileBytes::of_size(static_cast<size_t>(blob->size));
@@ -114,7 +126,8 @@ Result compile(const std::string& policy, bool branches = false) {
   ir::Value* y = b.op(OpId::mul, {b.op(OpId::relu, {b.op(OpId::add, {x, x})}), x});
   // With branches, something for the CPU to do meanwhile: y * exp(tanh(x)), which is subtracted from itself again.
   ir::Value* z = branches ? b.op(OpId::exp, {b.op(OpId::tanh, {x})}) : nullptr;
-  graph.add_output(m, "y", b.op(OpId::exp, {branches ? b.op(OpId::sub, {b.op(OpId::pow, {y, b.op(OpId::div, {z, z})}), b.op(OpId::sub, {z, z})}) : y}));
+  graph.add_output(
+      m, "y", b.op(OpId::exp, {branches ? b.op(OpId::sub, {b.op(OpId::pow, {y, b.op(OpId::div, {z, z})}), b.op(OpId::sub, {z, z})}) : y}));
   EXPECT_TRUE(b.ok()) << b.error();
   PlaceOptions options;
   std::string error;

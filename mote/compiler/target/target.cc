@@ -203,7 +203,8 @@ const std::string kBackend = "backend_", kWork = "work_";
 
 std::string backend_text(const BackendRates& b) {
   std::string text = "\n[" + kBackend + b.backend + "]\ndevice = " + toml_string(b.device) + "\n";
-  text += "units = " + value_text(b.units) + "\ntransfer_gbps = " + value_text(b.transfer_gbps) + "\nsync_ns = " + value_text(b.sync_ns) + "\n";
+  text +=
+      "units = " + value_text(b.units) + "\ntransfer_gbps = " + value_text(b.transfer_gbps) + "\nsync_ns = " + value_text(b.sync_ns) + "\n";
   for (const auto& [name, ns] : b.work_ns) text += kWork + name + " = " + value_text(ns) + "\n";
   return text;
 }
@@ -220,10 +221,7 @@ bool take_backends(std::vector<TomlEntry>* entries, std::vector<BackendRates>* o
     if (out->empty() || out->back().backend != name) out->push_back({name, "", 0, 0, 0, {}});
     BackendRates& b = out->back();
     const bool work = e.key.compare(0, kWork.size(), kWork) == 0;
-    double* number = e.key == "units"           ? &b.units
-                     : e.key == "transfer_gbps" ? &b.transfer_gbps
-                     : e.key == "sync_ns"       ? &b.sync_ns
-                                                : nullptr;
+    double* number = e.key == "units" ? &b.units : e.key == "transfer_gbps" ? &b.transfer_gbps : e.key == "sync_ns" ? &b.sync_ns : nullptr;
     const bool text = e.key == "device";
     if (!text && !work && number == nullptr) *error = "the key '" + e.key + "' of [" + e.table + "] is not known";
     else if (text != e.is_string) *error = "the key '" + e.key + "' of [" + e.table + "]: expected a " + (text ? "string" : "number");

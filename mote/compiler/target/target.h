@@ -31,9 +31,9 @@ struct Rates {
 // What `mote measure --backend` found out about a backend's device, or about the CPU seen the same way ("cpu").
 struct BackendRates {
   std::string backend, device;
-  double units = 0;          // that compute at once
-  double transfer_gbps = 0;  // between host and device
-  double sync_ns = 0;        // of handing over to the device and back
+  double units = 0;                                     // that compute at once
+  double transfer_gbps = 0;                             // between host and device
+  double sync_ns = 0;                                   // of handing over to the device and back
   std::vector<std::pair<std::string, double>> work_ns;  // of one unit of each kind of work, by the backend's names
 };
 

@@ -17,12 +17,6 @@ constexpr uint64_t kSmallTarget = 1 << 20;
 
 bool under_way(store::State s) { return s >= store::State::kRefreshed && s <= store::State::kStaged; }
 
-std::string joined(const std::vector<std::string>& reasons) {
-  std::string out;
-  for (const std::string& r : reasons) out += (out.empty() ? "" : "; ") + r;
-  return out;
-}
-
 }  // namespace
 
 // What the store asks of this device while a model is updated. Without an offer nothing is fetched or activated.
@@ -46,7 +40,7 @@ class ModelDevice : public store::Device {
   std::optional<std::string> probe_failure(const std::string& path) override {
     const package::Header header = package::read_header(agent_.parts_.files, path);
     const Fit fit = agent_.choose(header.manifest);
-    if (!fit.variant) return joined(fit.reasons);
+    if (!fit.variant) return joined(fit.reasons, "; ");
     const ProbeReport report = agent_.parts_.prober.probe(path, *fit.variant, header.bytes + header.manifest.payload_bytes);
     if (!report.failure.empty()) return report.failure;
     return std::nullopt;
@@ -229,7 +223,7 @@ Agent::Standing Agent::advance(const std::string& id, store::State until) {
   }
   if (offer && !under_way(u.record().state)) {
     const std::vector<std::string> reasons = explain(offer->manifest, offer->model.bytes, offer->model.digest).reasons;
-    if (!reasons.empty()) return {u.record(), joined(reasons)};
+    if (!reasons.empty()) return {u.record(), joined(reasons, "; ")};
     u.offer(offer->model);
   }
   if (under_way(u.record().state) && !fresh_) return {u.record(), "waits for fresh metadata"};

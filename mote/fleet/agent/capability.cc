@@ -2,15 +2,10 @@
 
 #include "mote/api/mote.h"
 #include "mote/api/ops.h"
+#include "mote/fleet/base/text.h"
 
 namespace mote::fleet::agent {
 namespace {
-
-std::string joined(const std::set<std::string>& list) {
-  std::string out;
-  for (const std::string& item : list) out += (out.empty() ? "" : ", ") + item;
-  return out.empty() ? "none" : out;
-}
 
 // Those of `wanted` that are not there, in one text.
 void require_all(const std::vector<std::string>& wanted, const std::set<std::string>& there, const char* what, bool list_there,

@@ -61,12 +61,6 @@ uint64_t percent(JsonObject& o, const char* name) {
 // The smallest limit that somebody sets.
 uint64_t least(uint64_t a, uint64_t b) { return a == 0 ? b : b == 0 ? a : std::min(a, b); }
 
-std::string joined(const std::vector<std::string>& list) {
-  std::string out;
-  for (const std::string& item : list) out += (out.empty() ? "" : ", ") + item;
-  return out.empty() ? "none" : out;
-}
-
 std::optional<std::string> refuses_placement(const Policy& p, const std::vector<std::string>& backends) {
   for (const std::string& b : backends) {
     if (contains(p.forbid, b)) return "forbids backend " + b;

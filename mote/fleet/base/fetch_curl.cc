@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "mote/fleet/base/fetch.h"
+#include "mote/fleet/base/text.h"
 
 namespace mote::fleet {
 namespace {
@@ -24,26 +25,15 @@ struct Transfer {
   std::exception_ptr thrown;
 };
 
-std::string lower_case(std::string_view s) {
-  std::string out(s);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return out;
-}
-
 size_t on_header(char* data, size_t size, size_t count, void* user) {
   Transfer& t = *static_cast<Transfer*>(user);
   const std::string_view line(data, size * count);
   // A new answer (after a redirection) starts anew.
   if (line.substr(0, 5) == "HTTP/") t.reply = FetchReply(), t.challenge.clear();
-  const size_t colon = line.find(':');
-  if (colon == std::string_view::npos) return line.size();
-  const std::string name = lower_case(line.substr(0, colon));
-  std::string value(line.substr(colon + 1));
-  while (!value.empty() && (value.back() == '\r' || value.back() == '\n' || value.back() == ' ')) value.pop_back();
-  value.erase(0, value.find_first_not_of(' ') == std::string::npos ? value.size() : value.find_first_not_of(' '));
-  if (name == "etag" && value.substr(0, 2) != "W/" && value.size() < 1024) t.reply.etag = value;
-  if (name == "www-authenticate" && t.challenge.size() + value.size() < kMaxChallenge) t.challenge += value + "\n";
-  if (name == "content-range" && value.substr(0, 6) == "bytes ") t.reply.offset = std::strtoull(value.c_str() + 6, nullptr, 10);
+  if (const auto tag = header_value(line, "etag"); tag && tag->substr(0, 2) != "W/" && tag->size() < 1024) t.reply.etag = *tag;
+  if (const auto range = header_value(line, "content-range"); range && range->substr(0, 6) == "bytes ")
+    t.reply.offset = std::strtoull(range->c_str() + 6, nullptr, 10);
+  if (const auto asked = header_value(line, "www-authenticate"); asked && t.challenge.size() < kMaxChallenge) t.challenge += *asked + "\n";
   return line.size();
 }
 

@@ -12,11 +12,6 @@ namespace {
 
 constexpr size_t kMaxAnswer = 64 << 10, kMaxCredentials = 1 << 20;
 
-bool same_word(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 // One word that may stand in a header: printable, no spaces.
 bool is_word(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7f; });
@@ -59,9 +54,9 @@ Challenge parse_bearer(std::string_view rest) {
   c.token = true;
   while (!rest.empty()) {
     const auto [name, value] = take_parameter(&rest);
-    if (same_word(name, "realm")) c.realm = value;
-    if (same_word(name, "service")) c.service = value;
-    if (same_word(name, "scope")) c.scope = value;
+    if (equal_ignoring_case(name, "realm")) c.realm = value;
+    if (equal_ignoring_case(name, "service")) c.service = value;
+    if (equal_ignoring_case(name, "scope")) c.scope = value;
   }
   if (!is_word(c.realm)) throw Error("no realm");
   return c;
@@ -79,8 +74,8 @@ Challenge parse_challenge(std::string_view headers) {
     const size_t space = std::min(line.find(' '), line.size());
     const std::string_view scheme = line.substr(0, space);
     line.remove_prefix(std::min(line.find_first_not_of(' ', space), line.size()));
-    if (same_word(scheme, "bearer")) return within("its challenge", [&] { return parse_bearer(line); });
-    basic |= same_word(scheme, "basic");
+    if (equal_ignoring_case(scheme, "bearer")) return within("its challenge", [&] { return parse_bearer(line); });
+    basic |= equal_ignoring_case(scheme, "basic");
   }
   if (!basic) throw Error("asks for a login of a kind that is neither Basic nor Bearer");
   return {};

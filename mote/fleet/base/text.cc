@@ -1,5 +1,6 @@
 #include "mote/fleet/base/text.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace mote::fleet {
@@ -129,6 +130,19 @@ std::string escape_url_path(std::string_view path) {
     else append_percent(out, c);
   }
   return out;
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::optional<std::string> header_value(std::string_view line, std::string_view name) {
+  const size_t colon = line.find(':');
+  if (colon == std::string_view::npos || !equal_ignoring_case(line.substr(0, colon), name)) return std::nullopt;
+  line.remove_prefix(colon + 1);
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  return std::string(line.substr(0, line.find_last_not_of(" \t\r\n") + 1));
 }
 
 std::optional<int64_t> parse_utc(std::string_view text) {

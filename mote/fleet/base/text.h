@@ -1,6 +1,6 @@
 #pragma once
 
-// Bytes as text: hexadecimal, base64, percent-encoding, dates. Bytes are std::string throughout fleet.
+// Bytes as text: hexadecimal, base64, percent-encoding, dates; lists, HTTP headers. Bytes are std::string throughout fleet.
 
 #include <cstdint>
 #include <optional>
@@ -15,6 +15,18 @@ std::string to_base64(std::string_view bytes);                  // RFC 4648, pad
 std::optional<std::string> from_base64(std::string_view text);  // padded, canonical: one text for one value
 std::string percent_encode(std::string_view text);              // all but RFC 3986's unreserved characters: a safe file name
 std::string escape_url_path(std::string_view path);             // only what no URL may contain; existing %XX stay
+
+bool equal_ignoring_case(std::string_view a, std::string_view b);  // of ASCII letters
+// Value of a line "Name: value" of an HTTP header, in any case; nothing where the name is another.
+std::optional<std::string> header_value(std::string_view line, std::string_view name);
+
+// Texts of a container with `between` them, or `none`.
+template <class List>
+std::string joined(const List& list, std::string_view between = ", ", std::string_view none = "none") {
+  std::string out;
+  for (const std::string& item : list) out.append(out.empty() ? "" : between).append(item);
+  return out.empty() ? std::string(none) : out;
+}
 
 // Seconds since 1970, UTC, and exactly "YYYY-MM-DDTHH:MM:SSZ". Empty for a date that does not exist.
 std::optional<int64_t> parse_utc(std::string_view text);

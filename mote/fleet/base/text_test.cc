@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace mote::fleet {
 namespace {
 
@@ -22,6 +24,15 @@ TEST(Text, HexAndBase64RoundTrip) {
 TEST(Text, FileNamesAndUrls) {
   EXPECT_EQ(percent_encode("../a b%/~-_.9\xc3\xa9"), "..%2Fa%20b%25%2F~-_.9%C3%A9");
   EXPECT_EQ(escape_url_path("x/a b%20?\xc3\xa9"), "x/a%20b%20?%C3%A9");
+}
+
+TEST(Text, ListsAndHeaders) {
+  EXPECT_EQ(joined(std::vector<std::string>{"a", "b"}), "a, b");
+  EXPECT_EQ(joined(std::vector<std::string>{}, " ", "any"), "any");
+  EXPECT_EQ(header_value("ETag: \"x\" \r\n", "etag"), "\"x\"");
+  EXPECT_EQ(header_value("Etag:\r\n", "etag"), "");
+  EXPECT_FALSE(header_value("Etags: x", "etag"));
+  EXPECT_FALSE(header_value("no header", "no header"));
 }
 
 TEST(Text, Dates) {

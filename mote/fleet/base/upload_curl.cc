@@ -1,24 +1,19 @@
 #include <curl/curl.h>
 
-#include <cstring>
-
+#include "mote/fleet/base/text.h"
 #include "mote/fleet/base/upload.h"
 
 namespace mote::fleet {
 namespace {
 
+constexpr size_t kMaxChallenge = 16384;
+
 size_t on_header(char* data, size_t size, size_t count, void* user) {
   UploadReply& reply = *static_cast<UploadReply*>(user);
-  const std::string line(data, size * count);
-  const auto value_of = [&](const char* name) -> std::string {
-    const size_t length = std::strlen(name);
-    if (line.size() <= length || ::strncasecmp(line.c_str(), name, length) != 0) return "";
-    const size_t from = line.find_first_not_of(' ', length), to = line.find_last_not_of("\r\n ");
-    return from != std::string::npos && to != std::string::npos && to >= from ? line.substr(from, to - from + 1) : "";
-  };
-  if (const std::string value = value_of("location:"); !value.empty()) reply.location = value;
-  if (const std::string value = value_of("www-authenticate:"); !value.empty() && reply.challenge.size() < 16384)
-    reply.challenge += value + "\n";
+  const std::string_view line(data, size * count);
+  if (const auto to = header_value(line, "location")) reply.location = *to;
+  if (const auto asked = header_value(line, "www-authenticate"); asked && reply.challenge.size() < kMaxChallenge)
+    reply.challenge += *asked + "\n";
   return size * count;
 }
 

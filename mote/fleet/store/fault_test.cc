@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <vector>
 
 #include "mote/fleet/base/error.h"
 #include "mote/fleet/store/testing/life.h"
@@ -60,11 +61,17 @@ TEST_P(FaultTest, NothingIsLostWhicheverCallFails) {
   EXPECT_GT(n, 15u);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FaultTest,
-                         testing::Values(Fault{Goal::kInstall, EIO, false}, Fault{Goal::kInstall, EIO, true},
-                                         Fault{Goal::kInstall, ENOSPC, false}, Fault{Goal::kInstall, ENOSPC, true},
-                                         Fault{Goal::kFailTrial, EIO, false}, Fault{Goal::kFailTrial, EIO, true},
-                                         Fault{Goal::kRollback, EIO, false}, Fault{Goal::kRollback, EIO, true}));
+std::vector<Fault> all_faults() {
+  std::vector<Fault> out;
+  for (const Goal goal : {Goal::kInstall, Goal::kFailTrial, Goal::kFailProbe, Goal::kRollback}) {
+    for (const int code : {EIO, ENOSPC}) {
+      for (const bool for_ever : {false, true}) out.push_back({goal, code, for_ever});
+    }
+  }
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FaultTest, testing::ValuesIn(all_faults()));
 
 // Writes fail for ever: the model that is there runs on.
 TEST(Fault, AReadOnlyMediumStopsUpdatesNotTheModel) {

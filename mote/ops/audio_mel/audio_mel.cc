@@ -1,8 +1,8 @@
 #include "mote/ops/audio_mel/audio_mel.h"
 
-namespace mote::ops::audio_mel {
+#include <cstring>
 
-Scratch scratch(const OpContext& c) noexcept { return scratch_numbers(static_cast<uint64_t>(c.input(2).dim(0)) * 4 - 2, DType::f32); }
+namespace mote::ops::audio_mel {
 
 namespace {
 
@@ -31,7 +31,8 @@ struct Bands {
     m.preemphasis = a.preemphasis;
     m.magnitude = a.magnitude != 0;
     if (!sound(c, m.fft_size)) return {Status::kInvalidArgument, Why::kIndexRange};
-    auto* z = reinterpret_cast<int32_t*>(c.scratch.data);
+    int32_t* z = c.output(1).as<int32_t>();
+    if (y.dim(0) == 0) std::memset(z, 0, sizeof(int32_t) * static_cast<size_t>(m.fft_size + 2));
     const T* samples = x.as<const T>();
     for (int32_t t = 0; t < y.dim(0); ++t) {
       const int32_t at = a.lead + t * a.step;

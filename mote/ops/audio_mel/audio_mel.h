@@ -13,15 +13,14 @@ struct Attrs {
   int32_t lead = 0;
 };
 using Types = TypeList<int16_t>;
-Scratch scratch(const OpContext& c) noexcept;
 inline constexpr OpInfo kInfo =
     OpInfo("Turns frames of 16-bit samples into magnitudes of frequency bands: window, Fourier transform, filter bank; integers alone.")
-        .signature("samples, window, cosines, bands, weights -> y")
+        .signature("samples, window, cosines, bands, weights -> y, work")
         .inputs(5)
+        .outputs(2)
         .types(mask_of_list(Types{}))
         .ranks(1, 1)
-        .flags(kIntegerExact)
-        .scratch(&scratch);
+        .flags(kIntegerExact);
 inline constexpr auto kAttrs = std::make_tuple(
     attr("step", &Attrs::step, "samples from one frame to the next"),
     attr("magnitude", &Attrs::magnitude, "1: bands add up magnitudes; 0: powers, and a band's value is the square root of the sum"),
@@ -32,7 +31,8 @@ constexpr int32_t kMostTransform = 1 << 14;
 
 // samples s16 (N), window s16 (W) with 15 fractional bits, cosines s32 (F/4 + 1) of a quarter turn with 31, F a power of two and at least
 // W; bands s32 (C, 2): first frequency and how many; weights u16 (M) with 12 fractional bits, a band's behind those of the one before.
-// y u32 (frames, C): 2^12 * magnitudes of the transform divided by F. Only whole frames count.
+// y u32 (frames, C): 2^12 * magnitudes of the transform divided by F. Only whole frames count. work s32 (F + 2) is where frames are
+// transformed, an output so that it has a place in planned memory; nobody reads it.
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, kInfo.types_));
   MOTE_TRY(require_type(c, 1, DType::s16));
@@ -52,6 +52,8 @@ inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   const int64_t samples = int64_t{c.in(0).dims[0]} - a.lead, frames = samples < window ? 0 : (samples - window) / a.step + 1;
   MOTE_TRY(require_elements(c, DType::u32, {frames, c.in(3).dims[0]}));
   const int32_t dims[2] = {static_cast<int32_t>(frames), c.in(3).dims[0]};
+  const int32_t work[1] = {static_cast<int32_t>(size) + 2};
+  MOTE_TRY(c.set(1, DType::s32, 1, work));
   return c.set(0, DType::u32, 2, dims);
 }
 KernelFn select(const OpContext& c) noexcept;

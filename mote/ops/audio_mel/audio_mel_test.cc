@@ -46,7 +46,7 @@ double magnitude(const ops::audio_mel::Attrs& a, const Array& x, const Array& w,
 
 void check(const ops::audio_mel::Attrs& a, double loudness) {
   const Array x = Array::random(DType::s16, {200}, 3, -loudness, loudness), w = weights();
-  const auto r = run(OpId::audio_mel, a, {x, hann(), cosines(kSize), kBands, w});
+  const auto r = run(OpId::audio_mel, a, {x, hann(), cosines(kSize), kBands, w}, 2);
   ASSERT_TRUE(r.ok()) << r.message();
   expect_shape(r.outputs[0], {(200 - a.lead - kWindow) / a.step + 1, 4});
   for_each_index(r.outputs[0].shape(), [&](const Shape& i) {
@@ -68,7 +68,7 @@ TEST(OpAudioMel, TakesPartOfTheSampleBeforeAway) {
 
 TEST(OpAudioMel, SilenceGivesZeros) {
   const auto r =
-      run(OpId::audio_mel, ops::audio_mel::Attrs{16, 1, 0, 0}, {Array(DType::s16, {80}), hann(), cosines(kSize), kBands, weights()});
+      run(OpId::audio_mel, ops::audio_mel::Attrs{16, 1, 0, 0}, {Array(DType::s16, {80}), hann(), cosines(kSize), kBands, weights()}, 2);
   ASSERT_TRUE(r.ok()) << r.message();
   for (int64_t i = 0; i < r.outputs[0].count(); ++i) EXPECT_EQ(r.outputs[0].get(i), 0);
 }
@@ -81,16 +81,16 @@ TEST(OpAudioMel, NothingOverflows) {
       x.set(i, std::round(32767 * std::cos(2 * kPi * i / 8)));
       window.set(i, 32767);
     }
-    const auto r =
-        run(OpId::audio_mel, ops::audio_mel::Attrs{},
-            {x, window, cosines(size), Array::of<int32_t>({1, 2}, {static_cast<double>(size / 8), 1}), Array::of<uint16_t>({1}, {4096})});
+    const auto r = run(
+        OpId::audio_mel, ops::audio_mel::Attrs{},
+        {x, window, cosines(size), Array::of<int32_t>({1, 2}, {static_cast<double>(size / 8), 1}), Array::of<uint16_t>({1}, {4096})}, 2);
     ASSERT_TRUE(r.ok()) << r.message();
     EXPECT_NEAR(r.outputs[0].get(0), 4096 * 32767 / 2.0, 4096 * 20) << size;
   }
 }
 
 TEST(OpAudioMel, TooFewSamplesGiveNoFrame) {
-  const auto r = run(OpId::audio_mel, ops::audio_mel::Attrs{}, {Array(DType::s16, {0}), hann(), cosines(kSize), kBands, weights()});
+  const auto r = run(OpId::audio_mel, ops::audio_mel::Attrs{}, {Array(DType::s16, {0}), hann(), cosines(kSize), kBands, weights()}, 2);
   ASSERT_TRUE(r.ok()) << r.message();
   expect_shape(r.outputs[0], {0, 4});
 }
@@ -99,8 +99,10 @@ TEST(OpAudioMel, HostileTablesAreSafe) {
   const Array x = Array::random(DType::s16, {64}, 1, -32768, 32767), w = Array::random(DType::s16, {kWindow}, 2, -32768, 32767);
   const Array c = Array::random(DType::s32, {17}, 3, -2147483648.0, 2147483647.0);
   const Array most = Array::random(DType::u16, {36}, 4, 65535, 65535);
-  EXPECT_TRUE(run(OpId::audio_mel, ops::audio_mel::Attrs{}, {x, w, c, kBands, most}).ok());
-  const auto why = [&](const Array& bands) { return run(OpId::audio_mel, ops::audio_mel::Attrs{}, {x, w, c, bands, most}).status.why(); };
+  EXPECT_TRUE(run(OpId::audio_mel, ops::audio_mel::Attrs{}, {x, w, c, kBands, most}, 2).ok());
+  const auto why = [&](const Array& bands) {
+    return run(OpId::audio_mel, ops::audio_mel::Attrs{}, {x, w, c, bands, most}, 2).status.why();
+  };
   EXPECT_EQ(why(Array::of<int32_t>({1, 2}, {-1, 3})), Why::kIndexRange);
   EXPECT_EQ(why(Array::of<int32_t>({1, 2}, {30, 4})), Why::kIndexRange);
   EXPECT_EQ(why(Array::of<int32_t>({1, 2}, {2147483647, 2147483647})), Why::kIndexRange);
@@ -109,7 +111,7 @@ TEST(OpAudioMel, HostileTablesAreSafe) {
 
 TEST(OpAudioMel, RefusesWhatDoesNotFit) {
   const Array x(DType::s16, {100}), w = hann(), c = cosines(kSize), m = weights();
-  const auto why = [](const ops::audio_mel::Attrs& a, const std::vector<Array>& in) { return run(OpId::audio_mel, a, in).status.why(); };
+  const auto why = [](const ops::audio_mel::Attrs& a, const std::vector<Array>& in) { return run(OpId::audio_mel, a, in, 2).status.why(); };
   const ops::audio_mel::Attrs a;
   EXPECT_EQ(why(a, {Array(DType::s16, {100, 1}), w, c, kBands, m}), Why::kRank);
   EXPECT_EQ(why(a, {Array(DType::s8, {100}), w, c, kBands, m}), Why::kDType);

@@ -25,7 +25,7 @@ inline float activate(int kind, float a, float b, float x) {
     case 7: return x / (1 + exp(-x));
     case 8: { const float t = x + 3; return x * ((t < 0 ? 0 : t > 6 ? 6 : t) / 6); }
     case 9: return x * (1 + erf(x * 0.70710678118654752440f)) / 2;
-    case 10: return x * (1 + tanh(0.79788456080286535588f * (x + 0.044715f * x * x * x))) / 2;
+    case 10: return x / (1 + exp(-1.59576912160573071176f * (x + 0.044715f * x * x * x)));  // (1 + tanh(z)) / 2
     case 11: { const float t = a * x + b; return t < 0 ? 0 : t > 1 ? 1 : t; }
     case 12: return x < 0 ? a * expm1(x) : x;
     case 13: return soft(x);

@@ -9,7 +9,7 @@ inline float unary_of(int op, float p, float q, float x) {
   switch (op) {
     case 36: return fabs(x);
     case 37: return -x;
-    case 38: return x > 0 ? 1 : x < 0 ? -1 : x;
+    case 38: return x > 0 ? 1 : x < 0 ? -1 : 0;
     case 39: return ceil(x);
     case 40: return floor(x);
     case 41: return rint(x);
@@ -40,13 +40,16 @@ inline float unary_of(int op, float p, float q, float x) {
     case 66: return erf(x);
     case 67: return activate(5, 0, 0, x);
     case 68: return activate(2, 0, 0, x);
-    case 69: { const float t = x < p ? p : x; return t > q ? q : t; }
+    case 69: { const float t = x < p || isnan(p) ? p : x; return t > q || isnan(q) ? q : t; }
     case 70: return activate(4, p, 0, x);
     case 72: return activate(p != 0 ? 10 : 9, 0, 0, x);
     case 73: return x / (1 + exp(-p * x));
     case 74: return activate(8, 0, 0, x);
     case 75: return activate(11, p, q, x);
-    case 76: return p * x > q ? x : log1p(exp(p * x)) / p;
+    case 76: {
+      const float z = p * x;
+      return q > 0 && z > q ? x : (z > 0 ? x : 0) + log1p(exp(-fabs(z))) / p;
+    }
     case 77: return x / (1 + fabs(x));
     case 78: return activate(14, 0, 0, x);
     default: return x;

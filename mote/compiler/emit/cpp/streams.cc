@@ -71,13 +71,10 @@ std::optional<KernelCall> audio_mel(const Source& s, const Instruction& n, Const
                           ", " + std::to_string(window) + ", " + std::to_string(size) + ", " + std::to_string(a.preemphasis) +
                           (a.magnitude != 0 ? ", true}" : ", false}");
   const std::string numbers = list({y.dims[0], y.dims[1], a.step, a.lead});
-  KernelCall call = call_of("AudioMel", "audio_mel",
-                            "{" + mel + ", " + table(s, s.input(n, 3), "int32_t", constants) + ", " +
-                                table(s, s.input(n, 4), "uint16_t", constants) + ", " + numbers.substr(1),
-                            {s.input(n, 0), s.output(n, 0)});
-  call.scratch_bytes = static_cast<uint32_t>(size) * 4 + 16;
-  call.scratch_type = "int32_t*";
-  return call;
+  return call_of("AudioMel", "audio_mel",
+                 "{" + mel + ", " + table(s, s.input(n, 3), "int32_t", constants) + ", " + table(s, s.input(n, 4), "uint16_t", constants) +
+                     ", " + numbers.substr(1),
+                 {s.input(n, 0), s.output(n, 0), s.output(n, 1)});
 }
 
 std::optional<KernelCall> audio_pcan(const Source& s, const Instruction& n) {

@@ -13,8 +13,11 @@ namespace mote::cortexm {
 namespace {
 
 constexpr int32_t kMostPairBytes = 4096;  // of stack, for spread inputs
-constexpr int32_t kBlock = 64;            // channels of a depthwise convolution at a time
+constexpr int32_t kBlock = 64;            // channels of a depthwise convolution or a matrix product at a time
+constexpr int32_t kInputBlock = 1024;     // inputs of a matrix product
 constexpr int32_t kMostDepthwiseTaps = 9;
+constexpr int32_t kLeastDepthwiseShift = -22;
+constexpr int32_t kMostSum = (1 << 30) - 1, kMostProduct = 128 * 255, kMostInputs = kMostSum / kMostProduct;
 
 // One number, or one for each channel.
 struct Numbers {
@@ -42,28 +45,43 @@ struct Stage {
     lo = r.lo, hi = r.hi;
   }
   [[gnu::always_inline]] int32_t bias(int32_t o) const { return biases.first != nullptr ? biases(o) : 0; }
-  // What sums are multiplied by first: high_mul halves, and the shift may be one to the left.
-  int32_t grown(int32_t o) const { return shift(o) > 0 ? 2 << shift(o) : 2; }
+  int32_t clamped(int32_t v) const { return v < lo ? lo : v > hi ? hi : v; }
+  // As the operator has it, for any sum.
+  int32_t exact(int32_t sum, int32_t o) const { return ops::clamp_to(int64_t{ops::scale_by(sum, multiplier(o), shift(o))} + zero, lo, hi); }
+
+  // A channel's scaling. grown: what sums are multiplied by first, as high_mul halves.
+  struct Scaling {
+    int32_t multiplier, right, half, grown;
+  };
+  [[gnu::always_inline]] Scaling scaling(int32_t o) const {
+    const int32_t s = shift(o), right = s < 0 ? -s : 0;
+    return {multiplier(o), right, right > 0 ? 1 << (right - 1) : 0, s > 0 ? 2 << s : 2};
+  }
+  // Whether the short form holds: shifts from `least` on, sums of `inputs` products and the bias below 2^30.
+  [[gnu::always_inline]] bool tame(int32_t o, int32_t inputs, int32_t least) const {
+    const int32_t s = shift(o), b = bias(o), limit = (s > 0 ? kMostSum >> (s < 7 ? s : 7) : kMostSum) - inputs * kMostProduct;
+    return s <= 6 && s >= least && multiplier(o) >= 0 && b <= limit && b >= -limit;
+  }
+  // Channels whose result is the same for all inputs, as those with weights of 0 are.
+  bool constant(int32_t o, int32_t inputs) const {
+    const int64_t low = int64_t{bias(o)} - int64_t{inputs} * kMostProduct, high = int64_t{bias(o)} + int64_t{inputs} * kMostProduct;
+    if (low != static_cast<int32_t>(low) || high != static_cast<int32_t>(high) || multiplier(o) < 0) return false;
+    return exact(static_cast<int32_t>(low), o) == exact(static_cast<int32_t>(high), o);
+  }
+
   // Elements of one channel, in place of their sums.
   template <int kCount>
-  [[gnu::always_inline]] void elements(int32_t* sums, int32_t o) const {
-    const int32_t m = multiplier(o), s = shift(o), right = s < 0 ? -s : 0, half = right > 0 ? 1 << (right - 1) : 0,
-                  minus = right > 0 ? -1 : 0;
-    const int32_t factor = grown(o);
+  [[gnu::always_inline]] void elements(int32_t* sums, int32_t o, int32_t inputs) const {
+    if (!tame(o, inputs, -31)) {
+      for (int i = 0; i < kCount; ++i) sums[i] = exact(sums[i], o);
+      return;
+    }
+    const Scaling k = scaling(o);
+    const int32_t minus = k.right > 0 ? -1 : 0;
     for (int i = 0; i < kCount; ++i) {
-      const int32_t x = high_mul(sums[i] * factor, m), v = ((x + ((x >> 31) & minus) + half) >> right) + zero;
-      sums[i] = v < lo ? lo : v > hi ? hi : v;
+      const int32_t x = high_mul(sums[i] * k.grown, k.multiplier);
+      sums[i] = clamped(((x + ((x >> 31) & minus) + k.half) >> k.right) + zero);
     }
-  }
-  // Every channel has a form for which that holds; `least`: of shifts.
-  bool holds(int32_t channels, int32_t inputs, int32_t least) const {
-    constexpr int32_t kMost = (1 << 30) - 1;
-    if (inputs > kMost / (128 * 255)) return false;
-    for (int32_t o = 0; o < channels; ++o) {
-      const int32_t b = bias(o), s = shift(o), limit = (s > 0 ? kMost >> s : kMost) - inputs * 128 * 255;
-      if (s > 6 || s < least || multiplier(o) < 0 || b > limit || b < -limit) return false;
-    }
-    return true;
   }
 };
 
@@ -114,8 +132,8 @@ void two_pixels(const uint32_t* x, const int8_t* weights, int32_t inputs, int32_
     const int32_t b0 = stage.bias(o), b1 = stage.bias(last);
     int32_t sums[4] = {b0, b0, b1, b1};
     dot_2<2>(x, w0, w1, inputs, sums);
-    stage.elements<2>(sums, o);
-    stage.elements<2>(sums + 2, last);
+    stage.elements<2>(sums, o, inputs);
+    stage.elements<2>(sums + 2, last, inputs);
     if (residual.tensor != nullptr)
       for (int i = 0; i < 4; ++i) sums[i] = residual.sum.of(sums[i], other[i % 2][i < 2 ? o : last], DType::s8);
     for (int p = 1; p >= 0; --p) {
@@ -158,18 +176,25 @@ struct Block {
   alignas(4) int8_t zeros[kBlock];
 };
 
+// Without a shift to the right the short form is one too low below zero: right where those are clamped away.
+bool fits_depthwise(const Stage& stage, int32_t o, int32_t taps) {
+  return stage.tame(o, taps, kLeastDepthwiseShift) && (stage.shift(o) < 0 || stage.lo >= stage.zero);
+}
+
 void lay_out(const Stage& stage, const int8_t* weights, int32_t taps, int32_t x_zero, int32_t first, int32_t count, Block* b) {
-  uint32_t* to = b->weights;
-  for (int32_t o = 0; o < count; o += 4) {
-    const auto weight = [&](int32_t k, int32_t t) { return weights[(first + o + k) * taps + t] * stage.grown(first + o + k); };
-    for (int32_t t = 0; t < taps; ++t)
-      for (int32_t i = 0; i < 2; ++i) *to++ = pair_of(weight(i, t), weight(i + 2, t));
-  }
   for (int32_t o = 0; o < count; ++o) {
-    const int32_t at = first + o, right = stage.shift(at) < 0 ? -stage.shift(at) : 0, half = right > 0 ? 1 << (right - 1) : 0;
+    const int32_t at = first + o;
+    const bool tame = fits_depthwise(stage, at, taps);
+    const Stage::Scaling k = tame ? stage.scaling(at) : Stage::Scaling{0, 0, 0, 0};
+    uint32_t* to = b->weights + o / 4 * taps * 2 + o % 2;  // channels 0 and 2 make pairs, and 1 and 3
     int32_t sum = 0;
-    for (int32_t t = 0; t < taps; ++t) sum += weights[at * taps + t];
-    b->channels[o] = {(stage.bias(at) - x_zero * sum) * stage.grown(at), stage.multiplier(at), half + stage.zero * (1 << right), right};
+    for (int32_t t = 0; t < taps; ++t, to += 2) {
+      const int32_t w = weights[at * taps + t];
+      sum += w;
+      *to = o % 4 < 2 ? pair_of(w * k.grown, 0) : pair_of(low(*to), w * k.grown);
+    }
+    const int32_t add = tame ? k.half + stage.zero * (1 << k.right) : stage.exact(stage.bias(at), at);
+    b->channels[o] = {tame ? (stage.bias(at) - x_zero * sum) * k.grown : 0, k.multiplier, add, k.right};
     b->zeros[o] = static_cast<int8_t>(x_zero);
   }
 }
@@ -225,19 +250,26 @@ Status average(const OpContext& c) noexcept {
   return Status::kOk;
 }
 
+// Blocks of channels and of inputs, so that the stack holds them.
 Status matmul(const OpContext& c) noexcept {
   const auto& a = c.attrs<ops::q_matmul::Attrs>();
   const Tensor &x = c.input(0), &w = c.input(1);
   const int32_t inputs = w.dim(1), outputs = w.dim(0), rows = static_cast<int32_t>(x.count()) / inputs;
   const ops::QuantStage stage(c, a);
-  auto* pairs = static_cast<uint32_t*>(__builtin_alloca(static_cast<size_t>(inputs + 3) / 4 * 8));
+  uint32_t pairs[kInputBlock / 2];
   for (int32_t m = 0; m < rows; ++m) {
-    spread<1>(x.as<const int8_t>() + m * inputs, inputs, a.input_zero, pairs);
-    for (int32_t o = 0; o < outputs; o += 2) {
-      const int32_t last = o + 1 < outputs ? o + 1 : o;
-      int32_t sums[2] = {};
-      dot_2<1>(pairs, w.as<const int8_t>() + o * inputs, w.as<const int8_t>() + last * inputs, inputs, sums);
-      for (int i = 0; i < last - o + 1; ++i) stage.store(m * outputs + o + i, static_cast<uint64_t>(int64_t{sums[i]}), m, o + i);
+    for (int32_t first = 0; first < outputs; first += kBlock) {
+      const int32_t end = outputs - first < kBlock ? outputs : first + kBlock;
+      int32_t sums[kBlock + 1] = {};
+      for (int32_t k = 0; k < inputs; k += kInputBlock) {
+        const int32_t count = inputs - k < kInputBlock ? inputs - k : kInputBlock;
+        spread<1>(x.as<const int8_t>() + m * inputs + k, count, a.input_zero, pairs);
+        for (int32_t o = first; o < end; o += 2) {
+          const int8_t *w0 = w.as<const int8_t>() + o * inputs + k, *w1 = o + 1 < end ? w0 + inputs : w0;
+          dot_2<1>(pairs, w0, w1, count, sums + (o - first));
+        }
+      }
+      for (int32_t o = first; o < end; ++o) stage.store(m * outputs + o, static_cast<uint64_t>(int64_t{sums[o - first]}), m, o);
     }
   }
   return Status::kOk;
@@ -262,17 +294,16 @@ bool plain(const OpContext& c, const A& a) {
   if (c.has_input(ops::kStageBias) && c.input(ops::kStageBias).dtype() != DType::s32) return nullptr;
   const int32_t inputs = w.dim(1) * w.dim(2) * w.dim(3);
   const bool residual = c.has_input(ops::q_conv::kResidual);
-  if (!Stage(c, a).holds(w.dim(0), inputs, a.groups == 1 ? -31 : -22)) return nullptr;
+  if (inputs > kMostInputs) return nullptr;
   if (a.groups == 1) {
     const bool added = !residual || a.sum_mode <= static_cast<uint32_t>(ops::QuantMode::kShift);  // to elements, not to sums
     return added && inputs <= kMostPairBytes / 4 ? conv : nullptr;
   }
   if (a.groups != x.dim(3) || a.groups != w.dim(0) || residual || a.groups % 4 != 0 || inputs > kMostDepthwiseTaps) return nullptr;
   if (!is_small(x) || !is_small(y)) return nullptr;
-  // Without a shift to the right the short form is one too low below zero: right where those are clamped away.
   const Stage stage(c, a);
   for (int32_t o = 0; o < w.dim(0); ++o)
-    if (stage.shift(o) > -1 && stage.lo < stage.zero) return nullptr;
+    if (!fits_depthwise(stage, o, inputs) && !stage.constant(o, inputs)) return nullptr;
   return depthwise_conv;
 }
 
@@ -294,7 +325,7 @@ bool plain(const OpContext& c, const A& a) {
   const auto& a = c.attrs<ops::q_matmul::Attrs>();
   const Tensor& w = c.input(1);
   if (!plain(c, a) || w.rank() != 2 || !is_dense(*c.input(0).desc) || !is_dense(*c.output(0).desc)) return nullptr;
-  return w.dim(1) <= kMostPairBytes / 2 && w.dim(1) <= (1 << 30) / (128 * 255) ? matmul : nullptr;
+  return w.dim(1) <= kMostInputs ? matmul : nullptr;
 }
 
 }  // namespace
