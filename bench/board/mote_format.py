@@ -70,6 +70,7 @@ def link(chain, operators, lean, work):
         # What no selection reaches is the same for every model.
         own = "mote/ops" in str(source) or "mote/kernels" in str(source) or source.stem == "mote_model"
         to = (work if own else Path(chain.kept.name)) / f"runtime_{source.parent.name}_{source.stem}.o"
+        # Speed counts in kernels alone.
         flags = ["-idirafter", FLATBUFFERS, f"-DMOTE_BENCH_LEAN={int(lean)}"] + ([] if "mote/kernels" in str(source) else ["-Os"])
         objects.append(to if to.exists() and not own else chain.compile(source, to, include, flags))
     return chain.link(objects, work)
@@ -79,8 +80,8 @@ def build(chain, mote, model, options, examples, work):
     if chain.board == "host":
         raise Failed("--format mote is measured on boards; on the host: mote run")
     program = work / "device.mote"
-    command(mote, "compile", model, "--target", chain.target, "--io-in-arena", "--golden-examples", "0", "--alignment", "64", "--strip-names",
-            "--json", "-o", program, *options)
+    command(mote, "compile", model, "--target", chain.target, "--io-in-arena", "--golden-examples", "0", "--alignment", "64",
+            "--strip-names", "--json", "-o", program, *options)
     ram = write_glue(work, program, json.loads(command(mote, "inspect", "--json", program)), examples)
     operators = write_selection(chain, program, work)
     try:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from tool_chain import Failed, command
 
-FORMATS = {"s8": "b", "u8": "B", "s16": "h", "u16": "H", "s32": "i", "u32": "I", "s64": "q", "f32": "f", "bool": "?"}
-NUMPY = {"s8": "|i1", "u8": "|u1", "s16": "<i2", "u16": "<u2", "s32": "<i4", "u32": "<u4", "s64": "<i8", "f32": "<f4", "bool": "|b1"}
+FORMATS = {"s8": "b", "u8": "B", "s16": "h", "u16": "H", "s32": "i", "u32": "I", "s64": "q", "f32": "f", "f16": "e", "bool": "?"}
+NUMPY = {"s8": "|i1", "u8": "|u1", "s16": "<i2", "u16": "<u2", "s32": "<i4", "u32": "<u4", "s64": "<i8", "f32": "<f4", "f16": "<f2",
+         "bool": "|b1"}
 
 
 def file_name(name):
@@ -33,11 +34,12 @@ def sample(io, seed):
         count *= d
     ranges = {"b": (-128, 128), "B": (0, 256), "h": (-32768, 32768), "H": (0, 65536), "?": (0, 2)}
     low, high = ranges.get(kind, (0, 2))
-    return struct.pack(f"<{count}{kind}", *(rng.random() if kind == "f" else rng.randrange(low, high) for _ in range(count)))
+    return struct.pack(f"<{count}{kind}", *(rng.random() if kind in "ef" else rng.randrange(low, high) for _ in range(count)))
 
 
 def run_on_host(mote, program, method, work):
-    """Input and output bytes of one run and the types of outputs, by the operators' own kernels: those of the host's instruction sets add floats in other orders."""
+    """Input and output bytes of one run and the types of outputs, by the operators' own kernels: those of the host's instruction sets add
+    floats in other orders."""
     words, inputs = [], []
     for i, io in enumerate(method["inputs"]):
         path = work / f"{file_name(io['name'])}.in.npy"

@@ -77,6 +77,13 @@ def whole_model(mote, model, options, backend, folder, failures):
     return result
 
 
+def all_models(mote, models, backend, folder, failures):
+    for model in MODELS:
+        if not (models / model).exists():
+            print(f"SKIPPED: {model} is not there")
+    return [whole_model(mote, models / m, options, backend, folder, failures) for m, options in MODELS.items() if (models / m).exists()]
+
+
 def bench(mote, program, runs):
     r = run([mote, "bench", program, "--runs", runs, "--duration", 60, "--json"])
     return json.loads(r.stdout) if r.returncode == 0 else {"error": r.stderr}
@@ -122,15 +129,10 @@ def main():
     a = p.parse_args()
     mote = (a.bin / "mote").resolve()
     failures = []
-    report = {"conformance": conformance((a.bin / "backend_conformance").resolve(), failures), "models": []}
+    report = {"models": []}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for backend in LIMITS:
-            for model, options in MODELS.items():
-                if (a.models / model).exists():
-                    report["models"].append(whole_model(mote, a.models / model, options, backend, folder, failures))
-                else:
-                    print(f"SKIPPED: {model} is not there")
+        report["models"] += all_models(mote, a.models, "opencl", folder, failures)
         report["mobilenet_v2"] = bench(mote, folder / "torchvision_mobilenet_v2_fp32.opencl.mote", a.runs)
         report["resnet50"] = resnet50(mote, folder, a.runs, failures)
         for what in ("mobilenet_v2", "resnet50"):
@@ -140,6 +142,8 @@ def main():
             elif r:
                 failures.append(what)
                 print(f"{what}: {r}")
+        report["conformance"] = conformance((a.bin / "backend_conformance").resolve(), failures)
+        report["models"] += all_models(mote, a.models, "opencl_f16", folder, failures)
     if a.json:
         a.json.write_text(json.dumps(report, indent=1))
     print("all well" if not failures else "FAILED: " + ", ".join(failures))

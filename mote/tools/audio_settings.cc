@@ -1,6 +1,7 @@
 #include "mote/tools/audio_settings.h"
 
 #include "mote/compiler/audio/attach.h"
+#include "mote/compiler/target/toml.h"
 #include "mote/tools/failure.h"
 #include "mote/tools/files.h"
 
@@ -28,8 +29,10 @@ audio::FrontEnd read_front_end(const std::string& spec) {
     const size_t dot = change.find('.'), equals = change.find('=');
     if (dot == std::string::npos || equals == std::string::npos || dot > equals)
       throw usage("--audio-frontend: expected " + name + ",TABLE.KEY=VALUE such as frames.step=160, found '" + change + "'");
-    texts.push_back("[" + change.substr(0, dot) + "]\n" + change.substr(dot + 1, equals - dot - 1) + " = " + change.substr(equals + 1) +
-                    "\n");
+    const std::string value = change.substr(equals + 1);
+    const bool word = value.find_first_not_of("0123456789+-.eE") != std::string::npos && value[0] != '"';
+    texts.push_back("[" + change.substr(0, dot) + "]\n" + change.substr(dot + 1, equals - dot - 1) + " = " +
+                    (word ? target::toml_string(value) : value) + "\n");
     at = next;
   }
   audio::FrontEnd f;

@@ -6,6 +6,7 @@
 #include "mote/tools/commands.h"
 #include "mote/tools/compile_settings.h"
 #include "mote/tools/emit_source.h"
+#include "mote/tools/ethosu.h"
 #include "mote/tools/files.h"
 #include "mote/tools/inspect.h"
 #include "mote/tools/model_file.h"
@@ -19,7 +20,7 @@ namespace mote::tools {
 namespace {
 
 struct CommandSettings {
-  std::string model, output, weights, golden, labels, licence, emit = "mote", backends, policy;
+  std::string model, output, weights, golden, labels, licence, emit = "mote", backends, policy, vela;
   std::vector<std::string> metadata;
   CompileSettings compile;
   QuantizeSettings quantize;
@@ -234,6 +235,33 @@ int emit_cpp(const CommandSettings& s, const frontends::Source& source, driver::
   return kSuccess;
 }
 
+// Vela's part is the whole program.
+int compile_for_ethosu(const CommandSettings& s) {
+  if (s.emit != "mote") throw usage("--emit cpp: an Ethos-U is driven by the runtime: expected --emit mote");
+  const frontends::Source source = open_model(s.model);
+  check_output_path(s.output, s.model);
+  const EthosUResult r = compile_ethosu(source, s.compile.target, s.vela);
+  save(s.output, r.file.span());
+  if (s.json) {
+    print_json({{"model", s.model},
+                {"file", s.output},
+                {"target", r.accelerator},
+                {"vela", r.version},
+                {"cycles", r.cycles},
+                {"predicted_ms", r.predicted_ns / 1e6},
+                {"sram_bytes", r.sram_bytes},
+                {"flash_bytes", r.flash_bytes},
+                {"blob_bytes", r.blob_bytes},
+                {"executed", false}});
+    return kSuccess;
+  }
+  std::printf(
+      "%s -> %s\n  target     %s, compiled by vela %s; not executed here\n  estimates  %.0f cycles, %.3f ms, %s of SRAM, %s of flash\n",
+      s.model.c_str(), s.output.c_str(), r.accelerator.c_str(), r.version.c_str(), r.cycles, r.predicted_ns / 1e6,
+      bytes_text(r.sram_bytes).c_str(), bytes_text(r.flash_bytes).c_str());
+  return kSuccess;
+}
+
 int compile(const CommandSettings& s) {
   if (s.list_passes) {
     for (const std::string& name : passes::pass_names()) std::printf("%s\n", name.c_str());
@@ -241,6 +269,7 @@ int compile(const CommandSettings& s) {
   }
   if (s.model.empty()) throw usage("MODEL is required");
   if (s.output.empty()) throw usage("--output is required: mote compile MODEL -o OUT.mote");
+  if (is_ethosu(s.compile.target)) return compile_for_ethosu(s);
   const uint64_t begin = clock_now_ns();
   driver::CompileOptions options = all_options(s);
   if (s.emit == "cpp") plan_for_source(&options);
@@ -290,6 +319,7 @@ void add_compile(CLI::App& app, Context& context) {
   add_quantize_options(c, &s->quantize);
   c->add_option("--external-weights", s->weights, "write the constants to this file instead, for several programs to share");
   c->add_option("--backends", s->backends, "where parts of the model may run, such as opencl,cpu; this build has " + backend_names());
+  c->add_option("--vela", s->vela, "with --target ethos-u55-...: Arm's compiler (pip install ethos-u-vela; default: vela on PATH)");
   c->add_option("--policy", s->policy, "what placement must keep to (docs/backends.md)");
   c->add_option("--golden", s->golden, "folder of examples to carry: one .npy each, or a folder each with NAME.npy per input and output");
   c->add_option("--golden-examples", s->golden_examples,

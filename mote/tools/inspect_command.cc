@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "mote/tools/commands.h"
 #include "mote/tools/inspect.h"
@@ -159,7 +160,7 @@ struct InspectSettings {
 void inspect(const InspectSettings& s) {
   const ProgramView view(s.file);
   if (s.quant && !s.json) return print_quantization(view);
-  if (!s.html.empty()) return write_placement_html(s.html, s.file, view_placement(s.file));
+  if (!s.html.empty()) return write_placement_html(s.html, std::filesystem::path(s.file).filename().string(), view_placement(s.file));
   if (s.placement) return (void)std::printf("%s", placement_text(view_placement(s.file)).c_str());
   if (s.json) return print_json(inspect_json(s.file, view, s.ops));
   const ProgramTable& t = view.table();

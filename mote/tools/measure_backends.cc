@@ -6,6 +6,7 @@
 
 #include "mote/backends/reference/reference_backend.h"
 #include "mote/compiler/ir/builder.h"
+#include "mote/compiler/passes/pass.h"
 #include "mote/compiler/placement/node_view.h"
 #include "mote/compiler/placement/pieces.h"
 #include "mote/compiler/placement/rates.h"
@@ -112,6 +113,16 @@ std::vector<Probe> probes() {
       conv(14, 576, 576, 5, 1, 576),
       conv(56, 58, 58, 3, 1, 2),
       conv(28, 128, 128, 3, 1, 32),
+      conv(32, 16, 16, 3, 1, 1),
+      conv(16, 32, 32, 3, 1, 1),
+      conv(8, 64, 64, 3, 1, 1),
+      conv(64, 24, 24, 1, 1, 1),
+      conv(16, 88, 96, 1, 1, 1),
+      conv(8, 96, 96, 1, 1, 1),
+      conv(64, 24, 24, 3, 1, 24),
+      conv(32, 48, 48, 5, 1, 48),
+      conv(8, 96, 96, 3, 1, 96),
+      chain(4, {1, 16, 16, 96}),
       product(1, 1280, 1000),
       product(1, 2048, 1000),
       product(1, 512, 512),
@@ -153,6 +164,27 @@ std::vector<Probe> probes() {
   return all;
 }
 
+// `count` blocks of operators one behind the other, with a shortcut around each.
+Probe blocks(int count, const std::vector<Probe>& parts) {
+  return {"blocks", parts[0].input, [=](ir::Graph& g, ir::NodeBuilder& b, ir::Value* x) {
+            for (int i = 0; i < count; ++i) {
+              ir::Value* y = x;
+              for (const Probe& p : parts) y = p.make(g, b, y);
+              x = b.op(OpId::add, {x, y});
+            }
+            return x;
+          }};
+}
+
+// As they stand in models: in there, nothing that an operator reads is as near as when it runs alone, over and over.
+std::vector<Probe> models() {
+  const auto inverted = [](int32_t size, int32_t narrow, int32_t wide) {
+    return blocks(3, {conv(size, narrow, wide, 1, 1, 1), conv(size, wide, wide, 3, 1, wide), conv(size, wide, narrow, 1, 1, 1)});
+  };
+  return {inverted(56, 24, 144), inverted(28, 32, 192), inverted(14, 96, 576),
+          inverted(8, 96, 192),  inverted(7, 160, 960), blocks(2, {conv(28, 128, 128, 3, 1, 1), conv(28, 128, 128, 3, 1, 1)})};
+}
+
 struct Sample {
   std::vector<double> units;  // hand-overs, bytes moved, then the backend's kinds
   double ns = 0;
@@ -175,6 +207,7 @@ bool take(const Probe& probe, const Place& place, const mote_backend_rates& rate
   ir::Value* y = probe.make(graph, b, x);
   if (y == nullptr || !b.ok()) throw Failure("the model that backends are measured on cannot be made: " + b.error());
   graph.add_output(m, "y", y);
+  passes::run_pass("pack", graph);  // weights as fast kernels read them
   std::vector<ir::Node*> nodes;
   double units[MOTE_BACKEND_WORK_KINDS] = {};
   for (const auto& n : m.block->nodes) {
@@ -239,7 +272,16 @@ target::BackendRates measure_place(const std::string& name, const Place& place, 
     rows.push_back(s.units);
     results.push_back(s.ns);
   }
-  const std::vector<double> x = relative_least_squares(rows, results);
+  std::vector<double> x = relative_least_squares(rows, results), ratios;
+  for (const Probe& p : models()) {
+    Sample s;
+    if (!take(p, place, rates, &s)) continue;
+    double predicted = 0;
+    for (size_t i = 0; i < x.size(); ++i) predicted += s.units[i] * x[i];
+    ratios.push_back(predicted > 0 ? s.ns / predicted : 1);
+  }
+  if (!ratios.empty())
+    for (size_t i = 2; i < x.size(); ++i) x[i] *= median(ratios);
   r.sync_ns = x[0];
   r.transfer_gbps = x[1] > 0 ? 1 / x[1] : 1e6;
   for (uint32_t i = 0; i < place.count; ++i) r.work_ns.emplace_back(place.names[i], x[2 + i]);

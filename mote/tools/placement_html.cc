@@ -11,7 +11,7 @@
 namespace mote::tools {
 namespace {
 
-constexpr int kLane = 300, kBox = 230, kRow = 24, kHead = 46, kPartHead = 22, kPartGap = 16;
+constexpr int kLane = 330, kBox = 230, kRow = 24, kHead = 46, kPartHead = 22, kPartGap = 16;
 constexpr const char* kColours[] = {"#4c78a8", "#e45756", "#54a24b", "#b279a2", "#f58518", "#72b7b2"};
 
 std::string escaped(const std::string& text) {
@@ -93,16 +93,22 @@ class Drawing {
     if (from < 0 || static_cast<size_t>(from) >= spots_.size()) return "";
     const Spot &a = spots_[static_cast<size_t>(from)], &b = spots_[to];
     if ((a.lane != b.lane) != moved) return "";
+    if (moved) return moved_line(a, b);
     const int ax = a.x + kBox / 2, ay = a.y + kRow - 5, bx = b.x + kBox / 2, by = b.y;
-    const bool next = !moved && b.y - a.y <= kRow + kPartHead + kPartGap;
+    const bool next = b.y - a.y <= kRow + kPartHead + kPartGap;
     // Results that are read later go around the boxes between.
-    const int side = next || moved ? 0 : kBox / 2 + 14 + std::min(18, (b.y - a.y) / 60);
-    std::string s = "<path class=\"" + std::string(moved ? "moved" : "edge") + "\" d=\"M" + n(ax) + " " + n(ay) + " C" + n(ax + side) +
-                    " " + n(ay + 12) + " " + n(bx + side) + " " + n(by - 12) + " " + n(bx) + " " + n(by) + "\"/>";
-    if (moved)
-      s += "<text class=\"bytes\" text-anchor=\"middle\" x=\"" + n((ax + bx) / 2) + "\" y=\"" + n((ay + by) / 2) + "\">" +
-           bytes_text(a.op->result_bytes) + "</text>";
-    return s + "\n";
+    const int side = next ? 0 : kBox / 2 + 14 + std::min(18, (b.y - a.y) / 60);
+    return "<path class=\"edge\" d=\"M" + n(ax) + " " + n(ay) + " C" + n(ax + side) + " " + n(ay + 12) + " " + n(bx + side) + " " +
+           n(by - 12) + " " + n(bx) + " " + n(by) + "\"/>\n";
+  }
+  // From the side of one box to the side of the other.
+  static std::string moved_line(const Spot& a, const Spot& b) {
+    const bool right = a.lane < b.lane;
+    const int ax = a.x + (right ? kBox : 0), bx = b.x + (right ? 0 : kBox), ay = a.y + kRow / 2 - 3, by = b.y + kRow / 2 - 3;
+    const int bend = (bx - ax) / 2;
+    return "<path class=\"moved\" d=\"M" + n(ax) + " " + n(ay) + " C" + n(ax + bend) + " " + n(ay) + " " + n(bx - bend) + " " + n(by) +
+           " " + n(bx) + " " + n(by) + "\"/><text class=\"bytes\" text-anchor=\"middle\" x=\"" + n((ax + bx) / 2) + "\" y=\"" +
+           n((ay + by) / 2 + 4) + "\">" + bytes_text(a.op->result_bytes) + "</text>\n";
   }
   std::string box(const Spot& s) const {
     const std::string node = s.op->node.size() > 26 ? "..." + s.op->node.substr(s.op->node.size() - 23) : s.op->node;

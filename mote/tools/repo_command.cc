@@ -46,6 +46,12 @@ class Work {
     const std::string until = repository.publish(read_key(settings.keys + "/snapshot.pem"), read_key(settings.keys + "/timestamp.pem"));
     std::printf("published; fresh until %s: publish again before\n", until.c_str());
   }
+  // With the key of rollout at hand, what that role says does not expire either.
+  void renew_and_publish() {
+    const std::string key = settings.keys + "/rollout.pem";
+    if (files.size(key) && repository.renew_rollout(read_key(key))) std::printf("rollout is signed anew\n");
+    publish();
+  }
   void write_layout() { pub::write_oci_layout(files, settings.repo, settings.to); }
   void push() {
     const std::unique_ptr<fleet::Uploader> uploader = fleet::make_curl_uploader();
@@ -130,7 +136,7 @@ void add_repo(CLI::App& app, Context&) {
   CLI::App* sign_it = sub("sign", "Sign the drafts that a key may sign", false);
   sign_it->add_option("--key", s->key_files, "private keys (PEM)")->required();
   sign_it->callback([s] { sign(*s); });
-  sub("publish", "Make signed drafts public, with new snapshot and timestamp", true)->callback([s] { Work(*s).publish(); });
+  sub("publish", "Make signed drafts public, with new snapshot and timestamp", true)->callback([s] { Work(*s).renew_and_publish(); });
   CLI::App* turn = sub("rotate", "Give a role other keys, in drafts", false);
   turn->add_option("ROLE", s->role, "root, targets, snapshot, timestamp or rollout")->required();
   turn->add_option("--key", s->key_files, "its private keys from now on (PEM); made where missing")->required();

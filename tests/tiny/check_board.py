@@ -12,7 +12,17 @@ sys.path.insert(0, str(ROOT / "bench/board"))
 from samples import array, run_on_host  # noqa: E402
 from tool_chain import ToolChain, command  # noqa: E402
 
-BOARD = 'format = 1\n[board]\ncore = "cortex-m7"\nflash_bytes = {flash}\nalignment = 32\n[dtcm]\nbytes = {dtcm}\nsection = ".dtcm"\n[sram]\nbytes = {sram}\n'
+BOARD = """format = 1
+[board]
+core = "cortex-m7"
+flash_bytes = {flash}
+alignment = 32
+[dtcm]
+bytes = {dtcm}
+section = ".dtcm"
+[sram]
+bytes = {sram}
+"""
 
 
 def compile_for(mote, model, work, **sizes):
@@ -40,10 +50,12 @@ def main():
         method = json.loads(command(args.mote, "inspect", "--json", work / "p.mote"))["methods"][0]
         inputs, outputs, _ = run_on_host(args.mote, work / "p.mote", method, work)
         (work / "bench_model.h").write_text(
-            '#pragma once\n#include "m.h"\n#include <cstring>\nnamespace bench {\n' + array("kIn", inputs[0]) + array("kOut", outputs[0]) +
+            '#pragma once\n#include "m.h"\n#include <cstring>\nnamespace bench {\n' +
+            array("kIn", inputs[0]) + array("kOut", outputs[0]) +
             "constexpr unsigned kMemoryBytes = 1;\nalignas(32) inline uint8_t dtcm[m::dtcm_bytes], sram[m::sram_bytes];\n"
             f"inline uint8_t out[{len(outputs[0])}];\ninline int init(uint8_t*) {{ return 0; }}\ninline void fill(uint8_t*) {{}}\n"
-            "inline int run(uint8_t*) { return m::run(dtcm, sram, reinterpret_cast<const int8_t*>(kIn), reinterpret_cast<int8_t*>(out)); }\n"
+            "inline int run(uint8_t*) {\n  return m::run(dtcm, sram, reinterpret_cast<const int8_t*>(kIn), "
+            "reinterpret_cast<int8_t*>(out));\n}\n"
             "inline bool same(uint8_t*) { return std::memcmp(out, kOut, sizeof out) == 0; }\n}\n")
         chain.run(chain.link([chain.compile(work / "m.cc", work / "model.o")], work))
         small = compile_for(args.mote, args.model, work, flash=1 << 20, dtcm=1024, sram=1024)

@@ -141,7 +141,8 @@ class Writer:
     def operator(self, code, kind, options, inputs, output):
         o, c = tfl.OperatorT(), tfl.OperatorCodeT()
         c.builtinCode = c.deprecatedBuiltinCode = code
-        o.opcodeIndex, o.inputs, o.outputs, o.builtinOptionsType, o.builtinOptions = len(self.graph.operators), inputs, [output], kind, options
+        o.opcodeIndex, o.inputs, o.outputs = len(self.graph.operators), inputs, [output]
+        o.builtinOptionsType, o.builtinOptions = kind, options
         self.model.operatorCodes.append(c)
         self.graph.operators.append(o)
         return output

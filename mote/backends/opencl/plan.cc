@@ -139,10 +139,10 @@ Recorder::Args Recorder::launch(const OpView& op, const char* kernel, const std:
   Launch l;
   l.kernel = kernel;
   l.instruction = op.instruction;
-  for (size_t n : global) l.items *= static_cast<double>(std::max<size_t>(n, 1));
   for (size_t i = 0; i < global.size(); ++i) {
     const size_t group = i < local.size() ? local[i] : 1;
     l.global[i] = (std::max<size_t>(global[i], 1) + group - 1) / group * group;
+    l.items *= static_cast<double>(l.global[i]);
   }
   for (size_t i = 0; i < 3 && !local.empty(); ++i) l.local[i] = i < local.size() ? local[i] : 1;
   plan_.launches.push_back(std::move(l));

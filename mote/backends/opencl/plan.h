@@ -22,7 +22,7 @@ struct Launch {
   size_t local[3] = {0, 0, 0};  // 0: the driver's choice
   std::vector<Arg> args;
   uint32_t instruction = 0;    // of the piece
-  double items = 1, each = 1;  // work-items that have something to do, and units of work of each (work.h)
+  double items = 1, each = 1;  // work-items, and units of work of each (work.h)
 };
 
 struct Plan {

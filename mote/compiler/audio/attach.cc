@@ -69,10 +69,12 @@ class Attacher {
     const std::vector<std::string>& names = method().input_names;
     std::string all;
     for (const std::string& n : names) all += (all.empty() ? "" : ", ") + n;
-    if (o_.input.empty() && names.size() != 1) return fail("expected a model with one input, found " + (all.empty() ? "none" : all));
+    if (f_.input.empty() && names.size() != 1)
+      return fail("expected a model with one input, or output.input=NAME behind the front end's name; found " +
+                  (all.empty() ? "none" : all));
     for (at_ = 0; at_ < names.size(); ++at_)
-      if (o_.input.empty() || names[at_] == o_.input) break;
-    if (at_ == names.size()) return fail("no such input: expected one of " + all + ", found '" + o_.input + "'");
+      if (f_.input.empty() || names[at_] == f_.input) break;
+    if (at_ == names.size()) return fail("no such input: expected one of " + all + ", found '" + f_.input + "'");
     old_ = method().block->arguments[at_];
     return true;
   }

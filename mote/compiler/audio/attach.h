@@ -8,7 +8,6 @@
 namespace mote::audio {
 
 struct AttachOptions {
-  std::string input;  // of the model, where it has several
   bool streaming = false;
   int32_t every = 0;  // streaming: frames from one run of the network to the next; 0: 1, or the model's own number where it has states
 };

@@ -245,17 +245,16 @@ TEST(FrontEnd, TimeMayComeLast) {
 
 TEST(FrontEnd, SaysWhatDoesNotFit) {
   const FrontEnd f = named("micro");
-  const auto why = [&](const frontends::Source& s, const AttachOptions& o = {}) {
+  const auto why = [](const frontends::Source& s, const FrontEnd& how) {
     std::string error;
-    EXPECT_EQ(compiled(s, f, o, &error), nullptr);
+    EXPECT_EQ(compiled(s, how, {}, &error), nullptr);
     return error;
   };
-  EXPECT_NE(why(model({1, 41}, DType::s8, ir::QuantNote{0.1f, 0})).find("frames of 40 features"), std::string::npos);
-  EXPECT_NE(why(model({1, 40}, DType::s8, std::nullopt)).find("without a scale"), std::string::npos);
-  EXPECT_NE(why(model({1, 40}, DType::s32, ir::QuantNote{0.1f, 0})).find("expected f32, s8, u8 or s16"), std::string::npos);
-  EXPECT_NE(why(model({40000, 40}, DType::s8, ir::QuantNote{0.1f, 0})).find("longer than"), std::string::npos);
-  AttachOptions other;
-  other.input = "sound";
+  EXPECT_NE(why(model({1, 41}, DType::s8, ir::QuantNote{0.1f, 0}), f).find("frames of 40 features"), std::string::npos);
+  EXPECT_NE(why(model({1, 40}, DType::s8, std::nullopt), f).find("without a scale"), std::string::npos);
+  EXPECT_NE(why(model({1, 40}, DType::s32, ir::QuantNote{0.1f, 0}), f).find("expected f32, s8, u8 or s16"), std::string::npos);
+  EXPECT_NE(why(model({40000, 40}, DType::s8, ir::QuantNote{0.1f, 0}), f).find("longer than"), std::string::npos);
+  const FrontEnd other = named("micro", "[output]\ninput = \"sound\"\n");
   EXPECT_NE(why(model({1, 40}, DType::s8, ir::QuantNote{0.1f, 0}), other).find("expected one of features, found 'sound'"),
             std::string::npos);
 }

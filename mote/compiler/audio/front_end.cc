@@ -109,6 +109,8 @@ class Reader {
     words(
         "cepstrum.norm", [this](const std::string& s) { return (f_.orthogonal = s == "ortho") || s == "htk"; }, "htk or ortho");
     words(
+        "output.input", [this](const std::string& t) { return !(f_.input = t).empty(); }, "the name of an input");
+    words(
         "output.order", [this](const std::string& s) { return (f_.time_last = s == "time-last") || s == "time-first"; },
         "time-first or time-last");
   }

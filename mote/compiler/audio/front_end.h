@@ -33,6 +33,7 @@ struct FrontEnd {
   int32_t cepstra = 0;
   bool orthogonal = false;
   bool time_last = false;  // features are rows of the model's input, frames its columns
+  std::string input;       // of the model, where it has several
 
   int32_t features() const { return cepstra > 0 ? cepstra : bands; }
   int32_t fft_size() const;  // the least power of two that holds a window

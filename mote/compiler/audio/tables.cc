@@ -96,7 +96,7 @@ ops::audio_pcan::Attrs pcan_attrs(const FrontEnd& f) {
   if (!f.gain) return a;
   const double size_bits = std::log2(f.fft_size());
   a.strength = static_cast<uint32_t>(fixed(f.strength, 15));
-  a.offset = static_cast<uint32_t>(std::llround(f.offset * 65536 / f.fft_size()));
+  a.offset = static_cast<uint32_t>(std::min(4294967295LL, std::llround(f.offset * 65536 / f.fft_size())));
   a.bias = fixed(size_bits - f.strength * (size_bits - 16), 16);
   return a;
 }

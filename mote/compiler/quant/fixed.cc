@@ -102,7 +102,6 @@ void fix(Graph& graph, Node& n) {
       n.set_attributes(a);
       return;
     }
-    case OpId::q_mul: return fix_mul(n);
     case OpId::q_reduce: return fix_reduce(n);
     case OpId::q_avg_pool: return fix_pool(n);
     default: return;
@@ -111,9 +110,10 @@ void fix(Graph& graph, Node& n) {
 
 }  // namespace
 
-void use_fixed_point(ir::Graph& graph) {
+void use_fixed_point(ir::Graph& graph, bool all) {
   passes::each_node(graph, [&](Node& n) {
-    if (n.is_operator()) fix(graph, n);
+    if (n.is(OpId::q_mul)) fix_mul(n);
+    else if (all && n.is_operator()) fix(graph, n);
     return false;
   });
 }

@@ -87,7 +87,7 @@ bool Mix::keep_what_pays(const Progress& progress, ir::Problems* problems) {
 
 bool Mix::find_noise(Samples& samples, const Progress& progress, ir::Problems* problems) {
   Trials trials;
-  if (!trials.start(quantizer_, samples, kNoiseSamples, problems)) return false;
+  if (!trials.start(quantizer_, samples, kNoiseSamples, kNoiseSamples, 0, problems)) return false;
   size_t done = 0;
   for (auto& [id, choice] : choices_) {
     if (progress) progress("finding sensitive operators", static_cast<double>(done++) / static_cast<double>(choices_.size()));

@@ -69,7 +69,8 @@ bool Quantizer::calibrate(Samples& samples, const Progress& progress, ir::Proble
   if (options_.equalise && !find_factors(samples, progress, problems)) return false;
   if (!observe(samples, progress, &work, problems)) return false;
   choose_weights(work, progress);
-  return choose_ranges(work, samples, progress, problems);
+  if (!choose_ranges(work, samples, progress, problems)) return false;
+  return !options_.bias_correction || correct_means(samples, progress, problems);
 }
 
 bool Quantizer::run_all(Probe& probe, Samples& samples, const Progress& progress, const std::string& stage, const Look& look,
@@ -203,7 +204,7 @@ driver::CompileOptions Quantizer::program_options() const {
     return apply(recipe_, graph, {}, error);
   };
   o.after_passes = [this](ir::Graph& graph, std::string* error) {
-    if (recipe_.fixed_point) use_fixed_point(graph);
+    use_fixed_point(graph, recipe_.fixed_point);
     return !compile_.after_passes || compile_.after_passes(graph, error);
   };
   // The float model is no reference for the bits of the integer one: examples hold what the program gives.
@@ -231,7 +232,7 @@ bool Quantizer::build_float(const std::set<int>& values, Probe* out, ir::Problem
 bool Quantizer::build_quantized(const Recipe& recipe, const std::set<int>& values, Probe* out, ir::Problems* problems) const {
   driver::CompileOptions fixed = compile_;
   fixed.after_passes = [&](ir::Graph& graph, std::string*) {
-    if (recipe.fixed_point) use_fixed_point(graph);
+    use_fixed_point(graph, recipe.fixed_point);
     return true;
   };
   const auto edit = [&](ir::Graph& graph, std::string* error) {

@@ -88,7 +88,7 @@ class Quantizer {
   bool observe(Samples& samples, const Progress& progress, Work* work, ir::Problems* problems);
   std::map<int, Grid> grids_for(const Work& work, Observer observer, double percentile);
   bool choose_ranges(const Work& work, Samples& samples, const Progress& progress, ir::Problems* problems);
-  bool refine_ranges(const Work& work, Samples& samples, const Progress& progress, ir::Problems* problems);
+  bool correct_means(Samples& samples, const Progress& progress, ir::Problems* problems);  // means.cc
   void choose_weights(const Work& work, const Progress& progress);
 
   const frontends::Source& source_;

@@ -1,4 +1,4 @@
-// Ranges of activations: an observer for all of them, then another one for single tensors where the model does better with it.
+// Ranges of activations.
 
 #include <algorithm>
 #include <cmath>
@@ -9,11 +9,9 @@
 namespace mote::quant {
 namespace {
 
-// Samples that an observer is judged by; a tensor's own one is judged by more.
-constexpr size_t kTrySamples = 32, kRefineSamples = 64;
-// Multiply-adds that looking for single tensors may take: seconds, whatever the model.
-constexpr double kRefineMacs = 4e10;
-constexpr double kBetter = 0.01;  // dB, that another range must bring
+// Samples that an observer is judged by: so many, or more where that takes no longer than so many multiply-adds.
+constexpr size_t kTrySamples = 32, kMostTrySamples = 256;
+constexpr double kTryMacs = 1e10;
 
 // Values of concatenated tensors get one scale when that costs the narrowest at most this factor.
 constexpr double kJoinFactor = 2;
@@ -30,8 +28,6 @@ std::string name_of(const Candidate& c) {
   if (c.observer == Observer::kPercentile) name += " " + std::to_string(c.percentile).substr(0, 6);
   return name;
 }
-
-bool same(const Grid& a, const Grid& b) { return a.scale == b.scale && a.zero == b.zero; }
 
 }  // namespace
 
@@ -73,7 +69,7 @@ bool Quantizer::choose_ranges(const Work& work, Samples& samples, const Progress
   Candidate chosen = {options_.observer, options_.percentile};
   if (options_.observer == Observer::kAuto) {
     Trials trials;
-    if (!trials.start(*this, samples, kTrySamples, problems)) return false;
+    if (!trials.start(*this, samples, kTrySamples, kMostTrySamples, kTryMacs, problems)) return false;
     double most = -1, done = 0;
     for (const Candidate& c : kAll) {
       if (progress) progress("choosing ranges", done++ / std::size(kAll));
@@ -88,41 +84,6 @@ bool Quantizer::choose_ranges(const Work& work, Samples& samples, const Progress
   for (const int id : work.observed)
     recipe_.spare[id] = grid_of(stats_[id].range(chosen.observer, chosen.percentile, options_.symmetric), options_.symmetric);
   chosen_ = name_of(chosen);
-  return options_.observer != Observer::kAuto || refine_ranges(work, samples, progress, problems);
-}
-
-// One tensor after the other, in the order they are made, with those that share its scale. Concatenated ones keep what they have together.
-bool Quantizer::refine_ranges(const Work& work, Samples& samples, const Progress& progress, ir::Problems* problems) {
-  std::map<int, std::vector<int>> sharing;
-  for (const int id : work.values) sharing[work.root(id)].push_back(id);
-  for (const std::vector<int>& join : work.layout.joins)
-    for (const int id : join) sharing.erase(work.root(id));
-  Trials trials;
-  double best = 0;
-  if (sharing.empty() || !trials.start(*this, samples, kRefineSamples, problems)) return sharing.empty();
-  if (trials.macs() * static_cast<double>(sharing.size()) * std::size(kAll) > kRefineMacs) return true;
-  if (!trials.score(recipe_, &best, problems)) return false;
-  size_t changed = 0, done = 0;
-  for (const auto& [root, values] : sharing) {
-    if (progress) progress("refining ranges", static_cast<double>(done++) / static_cast<double>(sharing.size()));
-    const Grid before = recipe_.grids.at(values[0]);
-    Grid chosen = before;
-    std::vector<Grid> tried = {before};
-    for (const Candidate& c : kAll) {
-      const Grid g = grid_of(stats_[root].range(c.observer, c.percentile, options_.symmetric), options_.symmetric);
-      if (std::any_of(tried.begin(), tried.end(), [&](const Grid& t) { return same(t, g); })) continue;
-      tried.push_back(g);
-      Recipe with = recipe_;
-      for (const int id : values) with.grids[id] = g;
-      double db = 0;
-      if (!trials.score(with, &db, problems)) return false;
-      if (db > best + kBetter) best = db, chosen = g;
-    }
-    if (same(chosen, before)) continue;
-    ++changed;
-    for (const int id : values) recipe_.grids[id] = recipe_.spare[id] = chosen;
-  }
-  if (changed > 0) chosen_ += ", " + std::to_string(changed) + " of " + std::to_string(sharing.size()) + " ranges refined";
   return true;
 }
 

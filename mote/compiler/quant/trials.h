@@ -8,20 +8,17 @@ namespace mote::quant {
 
 class Trials {
  public:
-  // Runs the float model over the first `most` samples, or as many as have outputs of 64 MB. The quantizer is borrowed.
-  bool start(const Quantizer& quantizer, Samples& samples, size_t most, ir::Problems* problems);
+  // Runs the float model over the first samples: `usual`, or up to `most` that together take no more than `macs`; and no more than have
+  // outputs of 64 MB. The quantizer is borrowed.
+  bool start(const Quantizer& quantizer, Samples& samples, size_t usual, size_t most, double macs, ir::Problems* problems);
 
   // The ratio of signal to error, dB, of the worst output of a recipe; infinite without an error, not below 0.
   bool score(const Recipe& recipe, double* worst_db, ir::Problems* problems) const;
-
-  // Multiply-adds that one score() takes.
-  double macs() const { return macs_; }
 
  private:
   const Quantizer* quantizer_ = nullptr;
   std::vector<std::vector<driver::Array>> inputs_;
   std::vector<std::vector<std::vector<double>>> expected_;  // by sample and output
-  double macs_ = 0;
 };
 
 }  // namespace mote::quant

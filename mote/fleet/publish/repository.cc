@@ -211,6 +211,18 @@ void Repository::withdraw(const std::string& channel) {
   draft_anew(kRollout, rollout.dump());
 }
 
+bool Repository::renew_rollout(const PrivateKey& key) {
+  if (files_.size(draft_path(kRollout)) || newest(kRollout) == 0) return false;
+  const std::string text = load_public(kRollout);
+  const int64_t left = tuf::Document(text, tuf::kTargets).expires() - clock_.now();
+  const std::optional<tuf::RoleKeys> signers = tuf::find_delegation(tuf::Document(load_public(tuf::kTargets), tuf::kTargets), kRollout);
+  const bool alone = signers && signers->threshold == 1 && signers->keyids == std::vector<std::string>{key_id(key)};
+  if (!alone || left > static_cast<int64_t>(lifetimes_.rollout_days) * 43200) return false;
+  draft_anew(kRollout, text);
+  sign(key);
+  return true;
+}
+
 std::vector<std::string> Repository::sign(const PrivateKey& key) {
   const Value root = parse(load(tuf::kRoot)), targets = parse(load(tuf::kTargets));
   const auto may_sign = [&](const char* role) {

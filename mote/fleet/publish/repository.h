@@ -43,6 +43,9 @@ class Repository {
   void set_ring(const Ring& ring);
   void halt(const std::string& channel);      // devices on their way stop where they are
   void withdraw(const std::string& channel);  // the channel offers nothing any more: devices on their way forget about it
+  // Signs rollout anew with this key, as a draft, where it lives less than half of its days longer; who publishes regularly need not think
+  // of it. False: it is not time yet, a draft is on its way, or this key alone may not.
+  bool renew_rollout(const PrivateKey& key);
   // Adds this key's signature to every draft that it may sign. Returns their names; throws Error when there are none.
   std::vector<std::string> sign(const PrivateKey& key);
   // Makes all drafts public, and new snapshot and timestamp of them. Throws Error, and publishes nothing, when a draft lacks signatures.

@@ -177,6 +177,19 @@ TEST_F(RepositoryTest, AsManySignaturesAsTheThresholdSays) {
   EXPECT_NO_THROW(publish());
 }
 
+TEST_F(RepositoryTest, PublishingRenewsRolloutInTime) {
+  sign_all();
+  publish();
+  EXPECT_FALSE(repo.renew_rollout(keys["rollout"][0]));
+  clock.time += 8 * 86400;
+  EXPECT_FALSE(repo.renew_rollout(keys["root"][0]));
+  EXPECT_TRUE(repo.renew_rollout(keys["rollout"][0]));
+  EXPECT_FALSE(repo.renew_rollout(keys["rollout"][0]));  // on its way
+  publish();
+  const tuf::Document rollout(*read_file(files, "repo/metadata/2.rollout.json", 1 << 20), tuf::kTargets);
+  EXPECT_EQ((rollout.expires() - clock.now()) / 86400, 14);
+}
+
 TEST_F(RepositoryTest, LifetimesStay) {
   Repository other(files, clock, "other");
   other.init(keys, {100, 50, 5, 4, 2});

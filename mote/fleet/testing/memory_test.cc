@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "mote/fleet/agent/config.h"
 #include "mote/fleet/base/error.h"
 #include "mote/fleet/base/json.h"

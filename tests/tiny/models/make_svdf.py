@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes svdf.tflite beside this file: a streaming model that takes one frame of 40 features and keeps its memory in a variable tensor (SVDF, then
-a layer and softmax). The weights are made up. Needs numpy, flatbuffers and ai-edge-litert (its schema)."""
+"""Writes svdf.tflite beside this file: a streaming model that takes one frame of 40 features and keeps its memory in a variable tensor
+(SVDF, then a layer and softmax). The weights are made up. Needs numpy, flatbuffers and ai-edge-litert (its schema)."""
 
 from pathlib import Path
 
@@ -55,9 +55,9 @@ h = operator(tfl.BuiltinOperator.SVDF, tfl.BuiltinOptions.SVDFOptions, svdf,
               tensor("state", int16, [1, filters * MEMORY], state_scale, 0, None, True)],
              tensor("hidden", int8, [1, UNITS], 0.25, -128))
 logits = operator(tfl.BuiltinOperator.FULLY_CONNECTED, tfl.BuiltinOptions.FullyConnectedOptions, dense,
-                  [h, tensor("weights", int8, [CLASSES, UNITS], 0.01, 0, numbers(np.int8, (CLASSES, UNITS), 127)),
-                   tensor("class_bias", int32, [CLASSES], 0.0025, 0, numbers(np.int32, (CLASSES,), 400))],
-                  tensor("logits", int8, [1, CLASSES], 0.3, 0))
+                  [h, tensor("weights", int8, [CLASSES, UNITS], 0.0008, 0, numbers(np.int8, (CLASSES, UNITS), 127)),
+                   tensor("class_bias", int32, [CLASSES], 0.0002, 0, numbers(np.int32, (CLASSES,), 400))],
+                  tensor("logits", int8, [1, CLASSES], 0.05, 0))
 scores = operator(tfl.BuiltinOperator.SOFTMAX, tfl.BuiltinOptions.SoftmaxOptions, softmax, [logits],
                   tensor("scores", int8, [1, CLASSES], 1 / 256, -128))
 graph.inputs, graph.outputs, model.subgraphs, model.version = [x], [scores], [graph], 3

@@ -5,6 +5,7 @@
 
 #include "mote/compiler/emit/builder.h"
 #include "mote/compiler/emit/cpp/amalgamate.h"
+#include "mote/compiler/emit/cpp/names.h"
 #include "mote/ops/op_docs.h"
 #include "mote/runtime/verify.h"
 
@@ -15,21 +16,6 @@ const std::string kScratchBank = "@scratch";  // in code, until all kernels are 
 
 std::string number(uint64_t v) { return std::to_string(v); }
 uint64_t align_up(uint64_t v, uint64_t a) { return (v + a - 1) / a * a; }
-
-const char* c_type(DType t) {
-  switch (t) {
-    case DType::f32: return "float";
-    case DType::f64: return "double";
-    case DType::s8: return "int8_t";
-    case DType::s16: return "int16_t";
-    case DType::u16: return "uint16_t";
-    case DType::s32: return "int32_t";
-    case DType::u32: return "uint32_t";
-    case DType::s64: return "int64_t";
-    case DType::u64: return "uint64_t";
-    default: return "uint8_t";
-  }
-}
 
 class CppEmitter {
  public:
@@ -69,6 +55,7 @@ class CppEmitter {
         return "reinterpret_cast<const uint8_t*>(" + constants_.bytes(c.as<const uint8_t>(), extent_bytes(d)) + ")";
       }
       case Storage::kInput:
+        return "const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(" + io_names_[static_cast<size_t>(d.offset)] + "))";
       case Storage::kOutput: return "reinterpret_cast<uint8_t*>(" + io_names_[static_cast<size_t>(d.offset)] + ")";
       default: return banks_[d.bank] + " + " + number(d.offset);
     }
@@ -420,17 +407,6 @@ mote::OpContext context(const mote::Tensor* tensors, const int32_t* operands, co
 };
 
 }  // namespace
-
-std::string identifier(const std::string& text) {
-  std::string name;
-  for (const char c : text) name += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
-  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name.insert(0, "m");
-  static const std::set<std::string> kTaken = {"int",      "float", "double", "char",  "bool", "this",  "new",    "delete", "class",
-                                               "struct",   "for",   "if",     "do",    "else", "while", "switch", "case",   "default",
-                                               "return",   "const", "auto",   "main",  "mote", "std",   "long",   "short",  "signed",
-                                               "unsigned", "void",  "true",   "false", "not",  "and",   "or"};
-  return kTaken.count(name) > 0 ? name + "_" : name;
-}
 
 bool emit_cpp(const ProgramRecords& records, const CppOptions& options, CppFiles* out, std::string* error) {
   CppFiles files;

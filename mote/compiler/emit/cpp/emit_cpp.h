@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mote/compiler/emit/cpp/kernels.h"
+#include "mote/compiler/emit/cpp/names.h"
 
 namespace mote::emit {
 
@@ -33,8 +34,5 @@ struct CppFiles {
 // From records as write_program takes them. False with *error for what cannot be emitted: sizes known only when running, delegates,
 // custom operators, constants in another file.
 bool emit_cpp(const ProgramRecords& records, const CppOptions& options, CppFiles* out, std::string* error);
-
-// Letters, digits and '_'; not empty.
-std::string identifier(const std::string& text);
 
 }  // namespace mote::emit
