@@ -66,7 +66,7 @@ def whole_model(mote, model, options, backend, folder, failures):
         test = run([mote, "selftest", out, "--json"])
         try:
             outputs = json.loads(test.stdout)["results"]
-            result["error_ratio"] = max((o["largest_error"] / o["largest_expected"] if o["largest_expected"] else o["largest_error"]) for o in outputs)
+            result["error_ratio"] = max(o["largest_error"] / (o["largest_expected"] or 1) for o in outputs)
         except (ValueError, KeyError):
             result["error"] = (test.stderr or test.stdout).strip()[-300:]
     well = "error" not in result and result["error_ratio"] <= LIMITS[backend]

@@ -110,7 +110,8 @@ void add_compile_options(CLI::App* c, CompileSettings* s) {
   c->add_flag("--no-optimize", s->no_optimize, "only what is needed to run at all");
   c->add_flag("--exact", s->exact, "nothing that changes rounding");
   c->add_option("--max-trips", s->max_trips, "bound for loops whose number of trips the model does not bound")->check(CLI::PositiveNumber);
-  c->add_option("--target", s->target, "machine to compile for: a description that 'mote measure' wrote, a board's banks (docs/tinyml.md), or " + target::names());
+  c->add_option("--target", s->target,
+                "machine to compile for: a description that 'mote measure' wrote, a board's banks (docs/tinyml.md), or " + target::names());
   c->add_option("--strips", s->strips,
                 "run chains of layers in strips, so that large tensors between them never exist whole: auto (default: where the target "
                 "takes no longer), off, min-memory (alone: min-memory)")

@@ -16,9 +16,9 @@ struct CompileSettings {
   bool no_fuse = false, no_optimize = false, exact = false, strip_names = false, io_in_arena = false;
   int64_t max_trips = 0;  // 0: the front ends' own bound
   std::string strips = "auto", ram;
-  std::string target;      // a file or a name; empty: generic
+  std::string target;            // a file or a name; empty: generic
   std::string audio, streaming;  // a front end (audio_settings.h); empty: none
-  uint32_t alignment = 0;  // 0: pages
+  uint32_t alignment = 0;        // 0: pages
 };
 
 void add_compile_options(CLI::App* command, CompileSettings* s);

@@ -43,13 +43,20 @@ const char* finish_of(const OpView& op, const A& a, Finish* f) {
   }
 }
 
-// Residual, then activation, in place on the output.
+// Where the sums go: memory of their own where the residual lies in the output's, which it may.
+float* sums_of(const OpView& op, Session* s) {
+  const Place &y = op.outputs[0].place, r = op.has(3) ? op.inputs[3].place : Place{};
+  const bool shared = op.has(3) && op.inputs[3].data == nullptr && r.buffer == y.buffer && r.offset == y.offset;
+  return shared ? s->memory(z(op.outputs[0].count())) : s->at(op.outputs[0]);
+}
+
+// Residual, then activation: from the sums to the output.
 template <class A>
-void add_finish(const OpView& op, const A& a, const Finish& f, Session* s) {
+void add_finish(const OpView& op, const A& a, const Finish& f, const float* sums, Session* s) {
   const Operand& y = op.outputs[0];
   float* at = s->at(y);
   const size_t count = z(y.count());
-  if (op.has(3)) (void)add_binary(s, OpId::add, y, op.inputs[3], at, s->at(op.inputs[3]), at, f.least, f.most);
+  if (op.has(3)) (void)add_binary(s, OpId::add, y, op.inputs[3], sums, s->at(op.inputs[3]), at, f.least, f.most);
   if (!f.more) return;
   switch (static_cast<Activation>(a.activation)) {
     case Activation::kLeaky: add_leaky(s, count, at, at, a.act_a); break;
@@ -110,12 +117,12 @@ const char* lower_window(const OpView& op, Session* s, bool transposed) {
   s->add(made, o);
   if (made != xnn_status_success) return nullptr;
   const float* in = s->at(x);
-  float* out = s->at(op.outputs[0]);
+  float* out = sums_of(op, s);
   if (transposed)
     s->check(s->xnn.xnn_setup_deconvolution2d_nhwc_f32(o, z(p.batch), z(p.in_h), z(p.in_w), u(std::max(0, more_h)), u(std::max(0, more_w)),
                                                        in, out, s->xnn.threads));
   else s->check(s->xnn.xnn_setup_convolution2d_nhwc_f32(o, z(p.batch), z(p.in_h), z(p.in_w), in, out, s->xnn.threads));
-  add_finish(op, a, f, s);
+  add_finish(op, a, f, out, s);
   return nullptr;
 }
 
@@ -158,8 +165,9 @@ const char* lower_product(const OpView& op, Session* s) {
                                                                    last ? f.least : -kInfinity, last ? f.most : kInfinity, 0, &o);
   s->add(made, o);
   if (made != xnn_status_success) return nullptr;
-  s->check(s->xnn.xnn_setup_fully_connected_nc_f32(o, z(y.count() / n), s->at(op.inputs[0]), s->at(y), s->xnn.threads));
-  add_finish(op, a, f, s);
+  float* out = sums_of(op, s);
+  s->check(s->xnn.xnn_setup_fully_connected_nc_f32(o, z(y.count() / n), s->at(op.inputs[0]), out, s->xnn.threads));
+  add_finish(op, a, f, out, s);
   return nullptr;
 }
 

@@ -34,7 +34,7 @@ struct CompileOptions {
   // *error stops compiling.
   std::function<bool(ir::Graph&graph, std::string*error)> after_import, after_passes;
   // What stands between the model's inputs and the program's, such as a front end for sound; in the unoptimised reference too.
-  std::function<bool(ir::Graph&graph, std::string*error)> attach;
+  std::function<bool(ir::Graph& graph, std::string* error)> attach;
   std::vector<const mote_backend_compiler*> backends;                   // that parts of the model may be placed on, besides the CPU
   placement::Policy policy;                                             // what placement must keep to
   std::string producer = "mote";                                        // who compiles, with version: for the evidence

@@ -96,7 +96,8 @@ Work work_of(const Operands& o, OpId op) {
     case OpId::q_svdf: return product(o.dim(1, 0), o.count(2) + o.count(3));
     case OpId::attention: return attention_work(o);
     case OpId::audio_dct: return product(outputs, o.dim(0, 1));
-    case OpId::audio_mel: return product(o.output() != nullptr ? static_cast<uint32_t>(o.output()->dims[0]) : 0, 36 * o.count(2) + o.count(4));
+    case OpId::audio_mel:
+      return product(o.output() != nullptr ? static_cast<uint32_t>(o.output()->dims[0]) : 0, 36 * o.count(2) + o.count(4));
     case OpId::dft:
     case OpId::stft: return x != nullptr ? fourier_work(outputs, *x) : Work{};
     default: break;

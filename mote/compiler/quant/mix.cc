@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 
 #include "mote/compiler/quant/trials.h"
 
@@ -10,7 +11,7 @@ namespace mote::quant {
 namespace {
 
 constexpr size_t kNoiseSamples = 16;
-constexpr size_t kMostForecasts = 64, kMostReturns = 8;
+constexpr size_t kMostForecasts = 64, kMostReturns = 8, kMostCounts = 32;
 constexpr double kWorth = 0.02;  // of a product's time, that keeping it in float must save
 
 std::string us_text(double ns) {
@@ -112,13 +113,23 @@ bool Mix::search(const Trial& trial, ir::Problems* problems) {
     for (size_t i = 0; i < order.size(); ++i) keep(order[i], i < count ? "the budget asks for it" : "");
   };
   size_t fails = 0, holds = order.size();  // how many in float
+  std::set<size_t> tried;
   while (fails + 1 < holds) {
     const size_t middle = fails + (holds - fails) / (fails == 0 ? 4 : 2);
     const size_t count = std::max(fails + 1, middle);
     keep_first(count);
     bool good = false;
+    tried.insert(count);
     if (!trial(&good, problems)) return false;
     (good ? holds : fails) = count;
+  }
+  // On few samples more in float need not be better: then all counts are tried, while they are few.
+  for (size_t count = 1; holds == order.size() && count < std::min(order.size(), kMostCounts); ++count) {
+    if (tried.count(count) > 0) continue;
+    keep_first(count);
+    bool good = false;
+    if (!trial(&good, problems)) return false;
+    if (good) holds = count;
   }
   keep_first(holds);
   if (holds == order.size()) return true;  // nothing would be left to quantize

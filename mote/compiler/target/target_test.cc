@@ -177,5 +177,27 @@ TEST(Target, BytesSpreadOverTheLevels) {
   EXPECT_EQ(bandwidth_of(t.one, kL2).read, 10) << "not measured: the next one further away";
 }
 
+TEST(Target, BackendsThatWereMeasuredAreKept) {
+  Target t = *named("generic");
+  t.backends.push_back({"cpu", "some CPU", 1, 12.5, 80, {{"calls", 2}}});
+  t.backends.push_back({"opencl", "a \"GPU\"", 16, 5, 45000, {{"launches", 8735}, {"tile_large", 0.25}}});
+  Target back;
+  std::string error;
+  ASSERT_TRUE(from_text(to_text(t), &back, &error)) << error;
+  EXPECT_EQ(to_text(back), to_text(t));
+  const BackendRates* b = find_backend(back, "opencl");
+  ASSERT_NE(b, nullptr);
+  EXPECT_EQ(b->device, "a \"GPU\"");
+  EXPECT_EQ(b->units, 16);
+  ASSERT_EQ(b->work_ns.size(), 2u);
+  EXPECT_EQ(b->work_ns[1].first, "tile_large");
+  EXPECT_EQ(find_backend(back, "npu"), nullptr);
+  const std::string text = to_text(t);
+  EXPECT_FALSE(from_text(text + "wings = 2\n", &back, &error));
+  EXPECT_NE(error.find("'wings' of [backend_opencl] is not known"), std::string::npos) << error;
+  EXPECT_FALSE(from_text(text + "work_x = \"much\"\n", &back, &error));
+  EXPECT_FALSE(from_text(text + "work_x = -1\n", &back, &error));
+}
+
 }  // namespace
 }  // namespace mote::target

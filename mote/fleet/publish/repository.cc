@@ -123,6 +123,7 @@ void Repository::init(const std::map<std::string, std::vector<PrivateKey>>& keys
   }
   Value targets = unsigned_document(tuf::kTargets, 1, expiry(lifetimes_.targets_days)), rollout = targets;
   targets["signed"]["targets"] = rollout["signed"]["targets"] = Value::object();
+  rollout["signed"]["expires"] = expiry(lifetimes_.rollout_days);
   Value delegation = role_keys(keys.at(kRollout));
   delegation.update(Value{{"name", kRollout}, {"paths", Value::array({"rollout/*"})}, {"terminating", true}});
   targets["signed"]["delegations"] = {{"keys", Value::object()}, {"roles", Value::array({delegation})}};

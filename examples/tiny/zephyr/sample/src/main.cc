@@ -13,7 +13,7 @@ void next_samples(int16_t* to, unsigned count) {
   static uint32_t phase, step = 0x0c000000;
   for (unsigned i = 0; i < count; ++i) {
     phase += step += 0xc00;
-    const auto t = static_cast<int32_t>(phase) >> 17;                   // a saw of 15 bits
+    const auto t = static_cast<int32_t>(phase) >> 17;                // a saw of 15 bits
     to[i] = static_cast<int16_t>((t < 0 ? -t : t) * 2 - 16384) / 4;  // a triangle
   }
 }
