@@ -43,7 +43,8 @@ method "m"(%0 "x": s8[1,4,4,3], %1 "r": s8[1,4,4,2]) -> ("y") {
 })",
               R"(method "m"(%0 "x": s8[1,4,4,3], %1 "r": s8[1,4,4,2]) -> ("y") {
   %2: s8[1,4,4,2] = q_conv(%0, s8[2,1,1,3]{-68, -34, 1, 52, -116, -34}, _, f32[2]{0.125, 0.25}, _, _, _, _, %1, \
-    s32[2]{4194304, 2097152}) {to=5, input_zero=3, output_zero=-128, clamp_lo=-128, sum_mode=3, sum_b_zero=7, sum_b_shift=-21} "Conv_0+Add_0+Relu_0+Q_y"
+    s32[2]{4194304, 2097152}) {to=5, input_zero=3, output_zero=-128, clamp_lo=-128, sum_mode=3, \
+    sum_b_zero=7, sum_b_shift=-21} "Conv_0+Add_0+Relu_0+Q_y"
   yield %2
 }
 )",

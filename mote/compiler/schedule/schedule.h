@@ -26,8 +26,8 @@ struct PlanOptions {
   uint32_t alignment = 64;                 // of tensors that are large enough to care
   bool io_in_arena = false;  // inputs and outputs lie in the arena too, and share it: the caller fills and fetches them in place
   std::vector<Bank> banks;   // fast ones first; tensors that do not fit go to the next. Empty: one without a limit
-  // For programs that need not pass the runtime's verifier: which steps have a kernel that computes pixel after pixel (Step::in_order). Asked
-  // for the steps before anything is shared or placed.
+  // For programs that need not pass the runtime's verifier: which steps have a kernel that computes pixel after pixel (Step::in_order).
+  // Asked for the steps before anything is shared or placed.
   std::function<std::vector<bool>(const Plan& plan)> in_order;
   // The user's own memory planner: sets the offsets of a bank's blocks, of which states live all the time. They are verified.
   std::function<bool(const Bank& bank, std::vector<emit::Block>* blocks, std::string* error)> place;

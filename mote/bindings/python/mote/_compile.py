@@ -135,8 +135,9 @@ def compile(model: Any, example_inputs: Any = None, **options: Any) -> Program:
     exact=True, strips=True, ram="64k", bank={"sram": "64k"}; golden (a folder of examples, or a list of dicts of arrays), golden_examples,
     labels, metadata, licence, external_weights (a path), print_after, time_passes; and the hooks passes, late_passes, planner, partition
     (mote.hooks); quantize="int8" (docs/quantization.md: int8-dynamic, int4-weights ...) with its options by their names (max_drop=0.5) and
-    calibrate, test: a folder, an array with samples along its first axis, or samples (arrays, or dicts of arrays by input), truth: labels of
-    the test samples; what it costs is in program.compiled["quantization"]; memory_limit, threads and kernels as in mote.load. Raises mote.CompileError with everything that stands in the way.
+    calibrate, test: a folder, an array with samples along its first axis, or samples (arrays, or dicts of arrays by input), truth: labels
+    of the test samples; what it costs is in program.compiled["quantization"]; memory_limit, threads and kernels as in mote.load. Raises
+    mote.CompileError with everything that stands in the way.
     """
     instance = instance_options(options)
     if isinstance(model, (str, os.PathLike)):

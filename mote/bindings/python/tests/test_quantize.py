@@ -29,7 +29,13 @@ def test_int8_with_data_in_every_form(digits_onnx, digits, samples, tmp_path):
 
 @pytest.mark.parametrize(
     "scheme, options",
-    [("int8-dynamic", {}), ("int8-weights", {}), ("int4-weights", {"group": 64, "asymmetric": True}), ("fp16-weights", {}), ("int16x8", {})],
+    [
+        ("int8-dynamic", {}),
+        ("int8-weights", {}),
+        ("int4-weights", {"group": 64, "asymmetric": True}),
+        ("fp16-weights", {}),
+        ("int16x8", {}),
+    ],
 )
 def test_schemes(digits_onnx, digits, samples, scheme, options):
     images, _ = samples
