@@ -46,9 +46,10 @@ set(_mote_stage_amx avx512vnni)
 
 # Measured (bench/ops): with -Os transposes take four times as long, reductions three times, norms and pools half as long again.
 # Files whose speed was seen to matter in models; the rest is compiled for size.
-set(_mote_hot "/(gemm|weights|depthwise|attention|recurrent|common|elementwise|reduce|pool)/")
-string(APPEND _mote_hot "|/int8/(q_conv|q_matmul|stage|depthwise|depthwise_wide|elements|dynamic_quantize|q_avg_pool)\\.cc$")
-string(APPEND _mote_hot "|/int8/(q_reduce|q_softmax|q_concat|lut_amx)\\.cc$|/move/(move|shapes|resize|pad)\\.cc$")
+set(_mote_hot "/(gemm|weights|depthwise|attention|recurrent|common)/")
+string(APPEND _mote_hot "|/elementwise/(activations|binary|unary|rows)\\.cc$|/reduce/softmax\\.cc$|/move/(move|shapes|pad)\\.cc$")
+string(APPEND _mote_hot "|/int8/(q_conv|q_matmul|stage|depthwise|depthwise_wide|dynamic_quantize)\\.cc$")
+string(APPEND _mote_hot "|/int8/(q_reduce|q_concat|lut_amx)\\.cc$")
 
 find_path(MOTE_HWY_INCLUDE hwy/highway.h PATHS /usr/include)
 set(_mote_kernels_default OFF)
@@ -106,7 +107,9 @@ set(_mote_isa_objects "")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(_mote_small ${_mote_families})
   list(FILTER _mote_small EXCLUDE REGEX "${_mote_hot}")
-  set_source_files_properties(${_mote_small} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
+  # Small functions of core stay inline there too: outside of the kernels' namespace none may be defined.
+  set(_mote_inline $<$<CXX_COMPILER_ID:GNU>:--param=max-inline-insns-size=12>)
+  set_source_files_properties(${_mote_small} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os;${_mote_inline}>")
 endif()
 set(_mote_integer_families ${_mote_families})
 list(FILTER _mote_integer_families INCLUDE REGEX "/int8/")

@@ -4,9 +4,9 @@
     convert.py DIR [--only mobilenet_v2,mlp]
 
 Seeded weights, so that every Python makes the same: torch and torchvision make NAME.fp32.onnx (package onnx), NAME.ref.npz (inputs,
-outputs), NAME.pt (a trace) and, where installed, NAME.fp32.ncnn.param (pnnx), NAME.fp32.pte and NAME.int8.pte (executorch), NAME.fp32.tflite and
-NAME.int8.tflite (litert-torch). From ONNX files come NAME.int8.onnx (onnxruntime, onnx), NAME.fp32.mnn and NAME.int8.mnn (MNN),
-NAME.fp32.vmfb (iree-base-compiler[onnx]). Files that are there are left alone; what cannot be made is said.
+outputs), NAME.pt (a trace) and, where installed, NAME.fp32.ncnn.param (pnnx), NAME.fp32.pte and NAME.int8.pte (executorch),
+NAME.fp32.tflite and NAME.int8.tflite (litert-torch). From ONNX files come NAME.int8.onnx (onnxruntime, onnx), NAME.fp32.mnn and
+NAME.int8.mnn (MNN), NAME.fp32.vmfb (iree-base-compiler[onnx]). Files that are there are left alone; what cannot be made is said.
 """
 import argparse
 import importlib.util

@@ -74,7 +74,11 @@ void Instance::open_loop(uint32_t body_count, uint32_t trips) noexcept {
 Status Instance::end_range() noexcept {
   Frame& f = frames_[depth_ - 1];
   const Call& call = calls_[f.control];
-  if (is_pending(f)) return wait_for_delegate();
+  if (is_pending(f)) {
+    const uint32_t error = wait_for(f);
+    pop();
+    return backend_result(call, error);
+  }
   bool again = ++f.trip < f.trips;
   if (call.kind == static_cast<uint8_t>(CallKind::kIf)) {
     const IfAttrs& a = *static_cast<const IfAttrs*>(call.attrs);
@@ -180,23 +184,17 @@ bool Instance::is_pending(const Frame& f) const noexcept {
   return call.kind == static_cast<uint8_t>(CallKind::kDelegate) && call.handle != &degraded_handle;
 }
 
-Status Instance::wait_for_delegate() noexcept {
-  const Frame& f = frames_[depth_ - 1];
+uint32_t Instance::wait_for(const Frame& f) const noexcept {
   const Call& call = calls_[f.control];
   void* fence = nullptr;
   std::memcpy(&fence, &f.trip, sizeof fence);
-  pop();
-  return backend_result(call, backend_of(call)->wait(call.handle, fence));
+  return backend_of(call)->wait(call.handle, fence);
 }
 
 // Waits for what was submitted by a run that ends early: nothing may write to the caller's memory behind it.
 void Instance::abandon() noexcept {
-  const Diagnostic why = diagnostic_;
-  while (depth_ > 0) {
-    if (is_pending(frames_[depth_ - 1])) (void)wait_for_delegate();
-    else --depth_;
-  }
-  diagnostic_ = why;
+  while (depth_ > 0)
+    if (const Frame& f = frames_[--depth_]; is_pending(f)) (void)wait_for(f);
 }
 
 }  // namespace mote

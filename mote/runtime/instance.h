@@ -117,7 +117,7 @@ class Instance {
   Status run_delegate(const Call& call) noexcept;
   Status backend_result(const Call& call, uint32_t error) noexcept;
   bool is_pending(const Frame& f) const noexcept;
-  Status wait_for_delegate() noexcept;
+  uint32_t wait_for(const Frame& f) const noexcept;
   void abandon() noexcept;
   void open_if(const Call& call) noexcept;
   void open_loop(uint32_t body_count, uint32_t trips) noexcept;

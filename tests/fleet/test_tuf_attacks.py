@@ -1,4 +1,4 @@
-"""mote-tuf against repositories made by python-tuf: one test per attack of the specification's list, and others that clients have missed."""
+"""mote-tuf against repositories made by python-tuf: one test per attack of the specification's list, and more."""
 import json
 import time
 import unittest
