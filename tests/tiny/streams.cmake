@@ -13,7 +13,7 @@ foreach(_board m4 m55)
   add_test(NAME tiny_stream_${_board} COMMAND ${_stream} --board ${_board})
   add_test(NAME tiny_example_keyword_${_board} COMMAND ${_run} keyword --board ${_board} --mote $<TARGET_FILE:mote>)
   set_tests_properties(tiny_example_keyword_${_board} PROPERTIES PASS_REGULAR_EXPRESSION "rising  (9|100)")
-  set_tests_properties(tiny_stream_${_board} PROPERTIES TIMEOUT 600)
+  set_tests_properties(tiny_stream_${_board} PROPERTIES TIMEOUT 600 LABELS slow)
   add_test(NAME tiny_keyword_${_board}
            COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/bench/tiny --mote $<TARGET_FILE:mote> --budgets
                    ${CMAKE_CURRENT_SOURCE_DIR}/budgets.json --board ${_board} ${PROJECT_SOURCE_DIR}/examples/tiny/keyword/whistle.tflite)

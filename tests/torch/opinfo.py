@@ -267,7 +267,7 @@ def main():
     parser.add_argument("runner")
     parser.add_argument("--ops", default="")
     parser.add_argument("--dtypes", default="")
-    parser.add_argument("--samples", type=int, default=-1 if "MOTE_FULL_DATA" in os.environ else 4,
+    parser.add_argument("--samples", type=int, default=-1 if "MOTE_FULL_DATA" in os.environ else 2,
                         help="at most so many of each operator and element type, -1: all")
     parser.add_argument("--all", action="store_true", help="every OpInfo, not only those of core operators")
     parser.add_argument("--table", default="")
