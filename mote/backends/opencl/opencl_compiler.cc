@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "mote/backends/common/families.h"
 #include "mote/backends/opencl/opencl_backend.h"
 #include "mote/backends/opencl/plan.h"
 #include "mote/backends/opencl/version.h"
@@ -13,12 +14,8 @@ namespace {
 
 constexpr uint32_t kUsualUnits = 16;  // when the device is not known
 
-const char* supports(const mote_backend_op* op) try {
-  const char* why = nullptr;
-  const OpView v = view_of(*op, &why);
-  return why != nullptr ? why : lower_op(v, nullptr);
-} catch (const std::bad_alloc&) {
-  return "there is too little memory";
+const char* supports(const mote_backend_op* op) {
+  return supports_by(*op, [](const OpView& v) { return lower_op(v, nullptr); });
 }
 
 void work(const mote_backend_op* op, const mote_backend_rates* rates, double* units) try {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "mote/backends/common/families.h"
 #include "mote/backends/opencl/families.h"
 #include "mote/core/half.h"
 #include "mote/ops/op_id.h"
@@ -193,14 +194,7 @@ Place Recorder::weights(const Operand& w, int32_t n, int32_t k, int32_t padded) 
   return weights_[w.data] = add_constant(out.data(), out.size());
 }
 
-const char* lower_op(const OpView& op, Recorder* recorder) {
-  for (const Family& f : kFamilies) {
-    if (op.op < static_cast<uint16_t>(f.first) || op.op > static_cast<uint16_t>(f.last)) continue;
-    if (const char* why = check_operands(op)) return why;
-    return f.lower(op, recorder);
-  }
-  return "it has no kernel there";
-}
+const char* lower_op(const OpView& op, Recorder* recorder) { return lower_by_family(kFamilies, check_operands, op, recorder); }
 
 bool make_plan(const Program& program, uint32_t compute_units, bool half, Plan* out, std::string* why) {
   Plan plan;

@@ -1,5 +1,7 @@
 #include "mote/backends/xnnpack/operators.h"
 
+#include "mote/backends/common/families.h"
+
 namespace mote::backends::xnnpack {
 namespace {
 
@@ -34,13 +36,6 @@ const char* check_operands(const OpView& op) {
 
 }  // namespace
 
-const char* lower_op(const OpView& op, Session* s) {
-  for (const Family& f : kFamilies) {
-    if (op.op < static_cast<uint16_t>(f.first) || op.op > static_cast<uint16_t>(f.last)) continue;
-    if (const char* why = check_operands(op)) return why;
-    return f.lower(op, s);
-  }
-  return "it has no kernel there";
-}
+const char* lower_op(const OpView& op, Session* s) { return lower_by_family(kFamilies, check_operands, op, s); }
 
 }  // namespace mote::backends::xnnpack

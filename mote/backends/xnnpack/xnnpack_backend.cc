@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 
+#include "mote/backends/common/families.h"
 #include "mote/backends/xnnpack/operators.h"
 
 namespace mote::backends {
@@ -64,12 +65,8 @@ constexpr mote_backend kBackend = {MOTE_BACKEND_ABI, kName,     kVersion, &probe
 enum Work : uint32_t { kLaunch, kProducts, kWindows, kBytes, kWorkCount };
 constexpr const char* kWorkNames[] = {"launch", "product_macs", "window_macs", "bytes"};
 
-const char* supports(const mote_backend_op* op) try {
-  const char* why = nullptr;
-  const OpView v = view_of(*op, &why);
-  return why != nullptr ? why : lower_op(v, nullptr);
-} catch (const std::bad_alloc&) {
-  return "there is too little memory";
+const char* supports(const mote_backend_op* op) {
+  return supports_by(*op, [](const OpView& v) { return lower_op(v, nullptr); });
 }
 
 // Few multiply-adds for each byte: windows over single channels, and products of one row with weights.

@@ -3,12 +3,12 @@
 
 #include "mote/kernels/cortexm/runtime/select.cc"  // not part of a library of the host
 
-#include <random>
-
-#include "mote/ops/testing/harness.h"
+#include "mote/kernels/testing/differential.h"
 
 namespace mote::optest {
 namespace {
+
+using kerneltest::Draw;
 
 int served = 0;
 KernelFn select_counted(uint16_t op, const OpContext& c) noexcept {
@@ -28,17 +28,6 @@ void expect_same(OpId op, const A& attrs, const std::vector<Array>& inputs) {
   ASSERT_TRUE(found.ok()) << found.message();
   ASSERT_EQ(found.outputs[0].bytes(), portable.outputs[0].bytes());
 }
-
-class Draw {
- public:
-  explicit Draw(uint32_t seed) : engine_(seed) {}
-  int32_t in(int32_t lo, int32_t hi) { return lo + static_cast<int32_t>(engine_() % static_cast<uint32_t>(hi - lo + 1)); }
-  bool one_in(int32_t n) { return in(1, n) == 1; }
-  uint32_t seed() { return engine_(); }
-
- private:
-  std::mt19937 engine_;
-};
 
 // Bias, multiplier and shift of n channels; now and then one far from the usual, as channels without weights have.
 template <class A>

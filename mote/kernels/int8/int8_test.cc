@@ -1,9 +1,8 @@
 // Fast integer kernels against the portable ones: the same bits for shapes, attributes and operands drawn at random, on every
 // instruction set that this machine has.
 
-#include <random>
-
 #include "mote/kernels/select.h"
+#include "mote/kernels/testing/differential.h"
 #include "mote/ops/dequantize/dequantize.h"
 #include "mote/ops/dynamic_quantize/dynamic_quantize.h"
 #include "mote/ops/q_add/q_add.h"
@@ -18,13 +17,13 @@
 #include "mote/ops/q_sub/q_sub.h"
 #include "mote/ops/quantize/quantize.h"
 #include "mote/ops/requantize/requantize.h"
-#include "mote/ops/testing/harness.h"
 #include "mote/platform/cpu.h"
 
 namespace mote::optest {
 namespace {
 
 using kernels::Isa;
+using kerneltest::Draw;
 
 // Where kernels come from, and whether the last one asked for was there.
 kernels::SelectFn chosen = nullptr;
@@ -54,17 +53,6 @@ void expect_same(OpId op, const A& attrs, const std::vector<Array>& inputs, bool
       ASSERT_EQ(r.outputs[o].bytes(), portable.outputs[o].bytes()) << kernels::isa_name(isa) << ": output " << o << " differs";
   }
 }
-
-class Draw {
- public:
-  explicit Draw(uint32_t seed) : engine_(seed) {}
-  int32_t in(int32_t lo, int32_t hi) { return lo + static_cast<int32_t>(engine_() % static_cast<uint32_t>(hi - lo + 1)); }
-  bool one_in(int32_t n) { return in(1, n) == 1; }
-  uint32_t seed() { return engine_(); }
-
- private:
-  std::mt19937 engine_;
-};
 
 Array bytes(Draw& d, DType type, const Shape& shape) {
   Array a = Array::random(type, shape, d.seed(), type == DType::u8 ? 0 : -128, type == DType::u8 ? 255 : 127);
