@@ -13,7 +13,7 @@ KernelFn select(uint16_t op, const OpContext&) noexcept;
 #define MOTE_OTHERWISE nullptr
 #endif
 
-// MOTE_FIRST_ISA: a layer that is asked first (first_select.cc).
+// MOTE_FIRST_ISA: a layer that is asked first (layer_select.cc without a base).
 #if defined(MOTE_FIRST_ISA)
 namespace mote::kernels::MOTE_FIRST_ISA {
 KernelFn select(uint16_t op, const OpContext&) noexcept;

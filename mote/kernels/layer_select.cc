@@ -1,4 +1,5 @@
-// Compiled for instruction sets that only add integer products to another one: what those do not serve, the other one does.
+// Compiled for instruction sets that only add integer products to another one (MOTE_ISA_BASE): what those do not serve, the other one
+// does. Without a base: for a layer that the set itself asks first (MOTE_FIRST_ISA in isa_select.cc).
 
 #include "mote/core/op.h"
 #include "mote/kernels/probe/probe.h"
@@ -11,13 +12,16 @@
 
 namespace mote::kernels {
 
+#if defined(MOTE_ISA_BASE)
 namespace MOTE_ISA_BASE {
 KernelFn select(uint16_t op, const OpContext& c) noexcept;
 Probes probes() noexcept;
 }  // namespace MOTE_ISA_BASE
+#endif
 
 namespace MOTE_ISA_NAME {
 
+#if defined(MOTE_ISA_BASE)
 uint64_t probe_dot_s8(uint32_t rounds, float* sink) noexcept;
 
 Probes probes() noexcept {
@@ -25,6 +29,7 @@ Probes probes() noexcept {
   own.dot_s8 = &probe_dot_s8;
   return own;
 }
+#endif
 
 #define MOTE_KERNEL(op) KernelFn select_##op(const OpContext&) noexcept;
 #include MOTE_LAYER_LIST
@@ -42,8 +47,12 @@ static KernelFn select_own(uint16_t op, const OpContext& c) noexcept {
 }
 
 KernelFn select(uint16_t op, const OpContext& c) noexcept {
+#if defined(MOTE_ISA_BASE)
   const KernelFn own = select_own(op, c);
   return own != nullptr ? own : MOTE_ISA_BASE::select(op, c);
+#else
+  return select_own(op, c);
+#endif
 }
 
 }  // namespace MOTE_ISA_NAME
