@@ -154,7 +154,7 @@ bool operands_fit(const Program& program, const mote_backend_tensor* operands, u
   for (uint32_t i = 0; i < count; ++i) {
     const TensorDesc& d = t.tensors[t.ios[(output ? m.first_output : m.first_input) + i].tensor];
     const mote_backend_tensor& o = operands[i];
-    if (o.dtype != static_cast<uint8_t>(d.dtype) || o.rank != d.rank || std::memcmp(o.dims, d.dims, sizeof *d.dims * d.rank) != 0)
+    if (o.dtype != static_cast<uint8_t>(d.dtype) || o.rank != d.rank || !std::equal(d.dims, d.dims + d.rank, o.dims))
       return false;
   }
   return true;

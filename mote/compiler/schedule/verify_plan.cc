@@ -21,10 +21,13 @@ class Verifier {
     for (size_t i = 0; i < p_.tensors.size(); ++i)
       if (!tensor(i)) return false;
     if (!methods() || !states()) return false;
+    for (size_t i = 0; i < p_.steps.size(); ++i)
+      if (!step(i)) return false;
+    // From here on every step names tensors that there are.
     lives_ = buffer_lives(p_);
     overlaps_ = find_overlaps(p_, lives_);
     for (size_t i = 0; i < p_.steps.size(); ++i)
-      if (!step(i)) return false;
+      if (!overlaps_are_permitted(i)) return false;
     return buffers();
   }
 
@@ -102,7 +105,7 @@ class Verifier {
 
   bool step(size_t i) {
     const Step& s = p_.steps[i];
-    const std::string what = "step " + std::to_string(i) + " ('" + s.name + "')";
+    const std::string what = step_name(i);
     for (const auto* list : {&s.inputs, &s.outputs})
       for (TensorId t : *list)
         if (t != kNone && !is_tensor(t)) return fail(what + " names no tensor");
@@ -121,8 +124,9 @@ class Verifier {
     for (size_t o = 0; status.ok() && o < types.size(); ++o)
       if (s.outputs[o] >= 0 && !same(types[o], p_.tensor(s.outputs[o]).desc, query.dynamic()))
         return fail(what + ": output " + std::to_string(o) + " has another type than the operator gives");
-    return overlaps_are_permitted(s, *def, what);
+    return true;
   }
+  std::string step_name(size_t i) const { return "step " + std::to_string(i) + " ('" + p_.steps[i].name + "')"; }
 
   static bool same(const TensorType& t, const TensorDesc& d, bool dynamic) {
     if (t.dtype != d.dtype || t.rank != d.rank) return false;
@@ -131,7 +135,10 @@ class Verifier {
     return true;
   }
 
-  bool overlaps_are_permitted(const Step& s, const OpDef& def, const std::string& what) {
+  bool overlaps_are_permitted(size_t i) {
+    const Step& s = p_.steps[i];
+    if (s.is_control()) return true;
+    const OpDef& def = *definition(ops_, s);
     const auto placed = [&](TensorId id) {
       const Tensor& t = p_.tensor(id);
       TensorDesc d = t.desc;
@@ -148,7 +155,7 @@ class Verifier {
         if (!overlaps(a, b) || in_front(s.outputs[k], other)) continue;
         if (j < s.inputs.size() && a.offset == b.offset && may_share(def, static_cast<uint32_t>(k), static_cast<uint32_t>(j), a, b))
           continue;
-        return fail(what + " writes tensor " + std::to_string(s.outputs[k]) + " over tensor " + std::to_string(other));
+        return fail(step_name(i) + " writes tensor " + std::to_string(s.outputs[k]) + " over tensor " + std::to_string(other));
       }
     }
     return true;
