@@ -128,6 +128,8 @@ class Multiplier {
     const bool fits = kLineBytes > 0 && s.runs * round_up(s.elements(kTileRows)) <= kLineBytes && s.runs * s.run_length <= kMaxDepth;
     return fits && s.runs > 1 && !stage.has_w_zero() && !stage.x_zero_varies() ? s : Strip{};
   }
+  // Values are multiplied without a change.
+  bool as_they_are() const { return sizeof(Left) == 1 && LeftForm(p_.is_signed, zero_).same(); }
   static int32_t round_up(int32_t elements) { return (elements + kChunk - 1) / kChunk * kChunk; }
 
   struct Rows {
@@ -177,7 +179,7 @@ class Multiplier {
     Tile t{nullptr, strip_.row_stride, 1, 0, strip_.run_length / 4, weights, panel_stride_, rows->sums};
     t.careful = columns.least;
     t.outputs = outputs;
-    if (kTileEnds && std::is_same_v<Left, int8_t> && p_.is_signed && strip_.runs == 1) t.end = tile_end;
+    if (kTileEnds && as_they_are() && strip_.runs == 1) t.end = tile_end;
     return t;
   }
   MOTE_INLINE void multiply_line(Tile t, const Line& line, int32_t count, int32_t output, Rows* rows) const {
@@ -265,8 +267,7 @@ class Multiplier {
       if (tile_end == nullptr) name_rows(line, count, rows);
       else
         for (int32_t i = 0; i < count; ++i) rows->shifted_out[i] = line.out + i * line.out_step + p_.first_output + first_output;
-      // Signed values may be multiplied as they are.
-      if (std::is_same_v<Left, int8_t> && p_.is_signed && line.in != nullptr) left = reinterpret_cast<const Left*>(line.in);
+      if (as_they_are() && line.in != nullptr) left = reinterpret_cast<const Left*>(line.in);
       else if (strip) pack_strip(strip_, first, count, rows->packed, rows);
       else pack_lines(first, count, rows);
     } else if (whole) {
@@ -303,7 +304,8 @@ class Multiplier {
   bool ends_in_tile(const Columns& columns) const {
     const bool bytes = stage_.type() == DType::s8 || stage_.type() == DType::u8;
     return kTileEnds && bytes && stage_.bounds().lo <= stage_.bounds().hi && !stage_.has_double() &&
-           (stage_.has_real() || columns.simple) && !left_.has_residual() && !sums_needed_ && !stage_.x_zero_varies();
+           (stage_.has_real() ? columns.small || kAnyReal : columns.simple) && !left_.has_residual() && !sums_needed_ &&
+           !stage_.x_zero_varies();
   }
   void sum_pieces(int32_t first, int32_t count, TileFn tile, Tile t, Rows* rows) const {
     for (int32_t k = 0; k < p_.k; k += kMaxDepth) {

@@ -14,12 +14,24 @@ class MatrixLeft {
  public:
   // Rows from x_first and y_first on.
   MatrixLeft(const Tensor& x, const Tensor& y, int32_t rows, int32_t x_first = 0, int32_t y_first = 0)
-      : x_(x), y_(y), x_first_(x_first), y_first_(y_first), end_(x_(x_first + (rows > 0 ? rows - 1 : 0)) + x.dim(x.rank() - 1)) {}
+      : x_(x),
+        y_(y),
+        k_(x.dim(x.rank() - 1)),
+        rows_(rows),
+        x_first_(x_first),
+        y_first_(y_first),
+        end_(x_(x_first + (rows > 0 ? rows - 1 : 0)) + k_) {}
   static constexpr bool has_residual() { return false; }
-  static Strip strip() { return {}; }
-  static Line line(int32_t) { return {}; }
+  // Rows that lie and go one behind the other.
+  Strip strip() const {
+    if (x_.stride() < k_ || x_.neighbours(x_first_) < rows_ || y_.neighbours(y_first_) < rows_) return {};
+    return {1, k_, x_.stride(), rows_};
+  }
+  Line line(int32_t first) const { return {x_(x_first_ + first), y_(y_first_ + first), nullptr, y_.stride(), 0, x_first_ + first}; }
   template <class W>
-  static void write_run(int32_t, int32_t, int32_t, W&) {}
+  void write_run(int32_t first, int32_t count, int32_t, W& writer) const {
+    writer.put(x_(x_first_ + first), strip().elements(count));
+  }
   static LineShape lines() { return {}; }
   template <class W>
   static void write_line(int32_t, int32_t, int32_t, W&) {}
@@ -41,7 +53,7 @@ class MatrixLeft {
 
  private:
   RowsOf x_, y_;
-  int32_t x_first_, y_first_;
+  int32_t k_, rows_, x_first_, y_first_;
   const uint8_t* end_;
 };
 

@@ -54,7 +54,8 @@ MOTE_INLINE VI scale_by_doubles(VI v, const double* multipliers, const Bounds& b
 }  // namespace
 
 struct StoreRows {
-  enum class How { kSimple, kFixed, kReal, kDouble };
+  // kAny: the value tells, for what need not be compiled once for each of them.
+  enum class How { kSimple, kFixed, kReal, kDouble, kAny };
 
   static MOTE_INLINE VI sum_of(const Columns& c, const Outputs& o, int32_t v, int32_t m, VI base) {
     VI x = hn::Add(load_ints(o.sums + m * o.sum_stride + v), base);
@@ -81,8 +82,17 @@ struct StoreRows {
     int32_t zero = 0, shift = 0, half = 0;
   };
 
+  static MOTE_INLINE VI scaled(How how, VI x, const Factor& factor, const double* reals, const Bounds& bounds) {
+    switch (how) {
+      case How::kSimple: return clamp_within(factor.scale<true>(x), bounds);
+      case How::kFixed: return clamp_within(factor.scale<false>(x), bounds);
+      case How::kDouble: return scale_by_doubles(x, reals, bounds);
+      default: return round_within(hn::Mul(hn::ConvertTo(FloatOfInts(), x), hn::BitCast(FloatOfInts(), factor.multiplier)), bounds);
+    }
+  }
+
   template <How Kind, class T, bool Residual>
-  static void run(const Stage& s, const Columns& c, const Outputs& o) {
+  static void run(const Stage& s, const Columns& c, const Outputs& o, How how = Kind) {
     const Bounds bounds = s.bounds_;
     const SumOf<1> sum(Residual ? *s.residual_ : ops::QuantBinaryAttrs{}, s.type_);
     const bool to_sums = Residual && s.residual_in_sums();
@@ -93,12 +103,7 @@ struct StoreRows {
       for (int32_t m = 0; m < o.rows; ++m) {
         VI x = sum_of(c, o, v, m, base);
         if (to_sums) x = hn::Add(x, InSums(s).operator()<T>(o.residual[m], v, left, hn::Load(I32(), c.residual + at)));
-        if constexpr (Kind == How::kSimple) x = clamp_within(factor.scale<true>(x), bounds);
-        if constexpr (Kind == How::kFixed) x = clamp_within(factor.scale<false>(x), bounds);
-        if constexpr (Kind == How::kReal) {
-          x = round_within(hn::Mul(hn::ConvertTo(FloatOfInts(), x), hn::BitCast(FloatOfInts(), factor.multiplier)), bounds);
-        }
-        if constexpr (Kind == How::kDouble) x = scale_by_doubles(x, c.real + at, bounds);
+        x = scaled(Kind == How::kAny ? how : Kind, x, factor, c.real + at, bounds);
         if (Residual && !to_sums) x = sum(x, load_as_ints(reinterpret_cast<const T*>(o.residual[m]) + v, left));
         store_ints(x, left, reinterpret_cast<T*>(o.out[m]) + v);
       }
@@ -172,10 +177,17 @@ struct StoreRows {
       if (quick && s.real_ && c.small) return run_bytes<true, Residual, T>(s, c, o);
       if (quick && !s.real_ && !s.double_ && c.simple) return run_bytes<false, Residual, T>(s, c, o);
     }
-    if (s.double_) return run<How::kDouble, T, Residual>(s, c, o);
-    if (s.real_) return run<How::kReal, T, Residual>(s, c, o);
-    if (c.simple) return run<How::kSimple, T, Residual>(s, c, o);
-    return run<How::kFixed, T, Residual>(s, c, o);
+    const How how = s.double_ ? How::kDouble : s.real_ ? How::kReal : c.simple ? How::kSimple : How::kFixed;
+    if constexpr (Residual) {
+      run<How::kAny, T, true>(s, c, o, how);
+    } else {
+      switch (how) {
+        case How::kDouble: return run<How::kDouble, T, false>(s, c, o);
+        case How::kReal: return run<How::kReal, T, false>(s, c, o);
+        case How::kSimple: return run<How::kSimple, T, false>(s, c, o);
+        default: return run<How::kFixed, T, false>(s, c, o);
+      }
+    }
   }
   template <class T>
   static void run_any(const Stage& s, const Columns& c, const Outputs& o) {

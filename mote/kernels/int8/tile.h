@@ -31,13 +31,16 @@ using TileFn = void (*)(const Tile&);
 #if defined(__aarch64__)
 #include "mote/kernels/int8/tile_neon.h"
 #else
+#if defined(__AVX512VNNI__) && !defined(__AMX_INT8__)
+#include "mote/kernels/int8/end_avx512.h"
+#else
+#include "mote/kernels/int8/end_none.h"
+#endif
+
 namespace mote::kernels::MOTE_ISA_NAME {
 
-inline constexpr bool kTileEnds = false, kLeastMatters = false, kPairsOfRows = false;
-struct TileEnd {
-  template <class... A>
-  explicit TileEnd(const A&...) {}
-};
+inline constexpr bool kLeastMatters = false, kPairsOfRows = false;
+alignas(64) inline constexpr int32_t kNoBase[kTileOutputs] = {};
 
 // Short tiles take turns between several sets of sums, so that one sum need not wait for the other.
 template <int MR, int NV>
@@ -45,39 +48,65 @@ inline constexpr int kSets = MR* NV >= 8   ? 1
                              : MR* NV >= 4 ? 2
                                            : 4;
 
+// The sums of NV vectors of outputs from `at` on, beginning with `base`.
 template <int MR, int NV>
-void tile_s8(const Tile& t) {
+MOTE_INLINE void panel_s8(const Tile& t, int32_t at, const int32_t* base, Register (&out)[MR][NV]) {
   constexpr int kS = kSets<MR, NV>;
   Register sum[kS][MR][NV];
-  unroll<kS>([&](auto s) { unroll<MR>([&](auto m) { unroll<NV>([&](auto v) { sum[s][m][v] = zero_register(); }); }); });
-  const int8_t* weights = t.weights;
+  unroll<kS>([&](auto s) MOTE_LAMBDA {
+    unroll<MR>([&](auto m) MOTE_LAMBDA {
+      unroll<NV>([&](auto v) MOTE_LAMBDA {
+        if constexpr (kTileEnds && s == 0) sum[s][m][v] = load_register(base + at + v * kVectorOutputs);
+        else sum[s][m][v] = zero_register();
+      });
+    });
+  });
+  const int8_t* weights = t.weights + at / kPanel * t.panel_stride + at % kPanel * 4;
   const int64_t stride = t.row_stride;
   for (int32_t run = 0; run < t.runs; ++run) {
     // Rows by threes: what the processor's addresses reach from one register.
     constexpr int kBases = (MR + 2) / 3;
-    const Left* base[kBases];
-    unroll<kBases>([&](auto i) { base[i] = t.left + run * t.run_stride + 3 * i * stride; });
+    const Left* first[kBases];
+    unroll<kBases>([&](auto i) MOTE_LAMBDA { first[i] = t.left + run * t.run_stride + 3 * i * stride; });
     // Left to itself, the compiler makes a function of it and keeps the sums in memory.
     const auto step = [&](auto s, int32_t k, const int8_t* from) __attribute__((always_inline)) {
       Operand w[NV];
-      unroll<NV>([&](auto v) {
+      unroll<NV>([&](auto v) MOTE_LAMBDA {
         constexpr int kFirst = v * kVectorOutputs;
         w[v] = load_weights(from + kFirst / kPanel * t.panel_stride + kFirst % kPanel * 4);
       });
-      unroll<MR>([&](auto m) {
-        const Operand x = broadcast(base[m / 3] + m % 3 * stride + k * 4);
-        unroll<NV>([&](auto v) { sum[s][m][v] = dot(sum[s][m][v], x, w[v]); });
+      unroll<MR>([&](auto m) MOTE_LAMBDA {
+        const Operand x = broadcast(first[m / 3] + m % 3 * stride + k * 4);
+        unroll<NV>([&](auto v) MOTE_LAMBDA { sum[s][m][v] = dot(sum[s][m][v], x, w[v]); });
       });
     };
     int32_t k = 0;
     for (; k + 4 <= t.run_steps; k += 4, weights += 4 * kStepBytes)
-      unroll<4>([&](auto i) { step(Index<i % kS>{}, k + i, weights + i * kStepBytes); });
+      unroll<4>([&](auto i) MOTE_LAMBDA { step(Index<i % kS>{}, k + i, weights + i * kStepBytes); });
     for (; k < t.run_steps; ++k, weights += kStepBytes) step(Index<0>{}, k, weights);
   }
-  unroll<MR>([&](auto m) {
-    unroll<kS - 1>([&](auto s) { unroll<NV>([&](auto v) { sum[0][m][v] = add(sum[0][m][v], sum[s + 1][m][v]); }); });
-    store_sums<NV>(sum[0][m], t.sums + m * kTileOutputs);
+  unroll<MR>([&](auto m) MOTE_LAMBDA {
+    unroll<NV>([&](auto v) MOTE_LAMBDA {
+      out[m][v] = sum[0][m][v];
+      unroll<kS - 1>([&](auto s) MOTE_LAMBDA { out[m][v] = add(out[m][v], sum[s + 1][m][v]); });
+    });
   });
+}
+
+template <int MR, int NV>
+void tile_s8(const Tile& t) {
+  const TileEnd* end = kTileEnds && NV == kTileVectors ? t.end : nullptr;
+  const int32_t* base = end != nullptr ? end->base : kNoBase;
+  int32_t at = 0;
+  do {
+    Register sum[MR][NV];
+    panel_s8<MR, NV>(t, at, base, sum);
+    // What comes now is loaded now: the compiler would keep it in registers that the products need.
+    if (kTileEnds) __asm__ volatile("" ::: "memory");
+    if (end != nullptr) finish<MR, NV>(*end, at, t.outputs - at, sum);
+    else unroll<MR>([&](auto m) MOTE_LAMBDA { store_sums<NV>(sum[m], t.sums + m * kTileOutputs); });
+    at += NV * kVectorOutputs;
+  } while (end != nullptr && at < t.outputs);
 }
 
 template <int NV, int... M>

@@ -10,7 +10,7 @@
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
-inline constexpr bool kTileEnds = true;
+inline constexpr bool kTileEnds = true, kAnyReal = true;
 
 // The sums of MR rows and NV vectors of outputs. rows: of the first run.
 template <int MR, int NV>
