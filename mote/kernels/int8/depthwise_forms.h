@@ -79,10 +79,7 @@ struct QuadForm : V {
   static constexpr int register_place(int output, int i) {
     return output / kPixels * kByteLanes + i * kIntLanes + output % kPixels * kLanes;
   }
-  template <class T>
-  static MOTE_INLINE ByteVector bytes(const VI* v, const ByteBounds<T>& b) {
-    return join(v, b);
-  }
+  static MOTE_INLINE ByteVector bytes(const VI* v, const ByteBounds& b) { return join(v, b); }
   static bool store_weights(const int16_t* const* taps, uint8_t* main, uint8_t* rest) {
     const VI low = set_ints(-128), high = set_ints(127), byte = set_ints(255);
     VI any = hn::Zero(I32());
@@ -151,10 +148,7 @@ struct PairForm {
   static constexpr int kPixels = kByteLanes / kChannels;
   static constexpr int place(int i) { return i; }
   static constexpr int register_place(int output, int i) { return output * kChannels + i * 8; }
-  template <class T>
-  static MOTE_INLINE ByteVector bytes(const VI* v, const ByteBounds<T>& b) {
-    return in_order(join(v, b));
-  }
+  static MOTE_INLINE ByteVector bytes(const VI* v, const ByteBounds& b) { return in_order(join(v, b)); }
   static bool store_weights(const int16_t* const* taps, uint8_t* main, uint8_t*) {
     for (int pair = 0; pair < 2; ++pair) {
       for (int half = 0; half < 2; ++half) {

@@ -159,16 +159,15 @@ class Block {
   }
 
   void finish(int32_t n, int32_t y, int32_t x, int32_t count) {
-    const bool is_signed = p_.stage.type() == DType::s8, real = p_.stage.has_real();
     if (!direct_) return finish_any(n, y, x, count);
     uint8_t* out = p_.y.at(n, y, x) + first_;
-    if (is_signed) real ? finish_bytes<int8_t, true>(out, count) : finish_bytes<int8_t, false>(out, count);
-    else real ? finish_bytes<uint8_t, true>(out, count) : finish_bytes<uint8_t, false>(out, count);
+    if (p_.stage.has_real()) finish_bytes<true>(out, count);
+    else finish_bytes<false>(out, count);
   }
 
-  template <class T, bool Real>
+  template <bool Real>
   void finish_bytes(uint8_t* out, int32_t count) {
-    const ByteBounds<T> bounds(p_.stage.bounds());
+    const ByteBounds bounds(p_.stage.bounds(), p_.stage.type());
     VI multiplier[4], right[4], v[4];
     unroll<4>([&](auto i) MOTE_LAMBDA {
       multiplier[i] = hn::Load(I32(), multiplier_ + i * kIntLanes);

@@ -2,7 +2,7 @@
 
 // Vectors of s32 on their way to bytes. What is here:
 //   nearest_small(x)             the nearest whole numbers, half to even, of floats whose size is below 2^31
-//   ByteBounds<T>                what a byte may be; T is int8_t or uint8_t
+//   ByteBounds(bounds, type)     what a byte may be; the type is s8 or u8
 //   store_bytes<V>(v, b, n, to)  the first n elements of V (1 to 4) vectors: the zero point is added, all saturates
 
 #include "mote/kernels/int8/sum.h"
@@ -15,16 +15,20 @@ namespace mote::kernels::MOTE_ISA_NAME {
 
 MOTE_INLINE VI nearest_small(VFI x) { return hn::NearestInt(x); }
 
-template <class T>
 struct ByteBounds {
-  explicit ByteBounds(const Bounds& b) : bounds(b) {}
+  ByteBounds(const Bounds& b, DType type) : bounds(b), is_signed(type == DType::s8) {}
   Bounds bounds;
+  bool is_signed;
 };
 
-template <int V, class T>
-MOTE_INLINE void store_bytes(const VI* v, const ByteBounds<T>& b, int32_t count, T* to) {
+template <int V>
+MOTE_INLINE void store_bytes(const VI* v, const ByteBounds& b, int32_t count, uint8_t* to) {
   unroll<V>([&](auto i) MOTE_LAMBDA {
-    if (count > i * kIntLanes) store_ints(clamp_within(v[i], b.bounds), count - i * kIntLanes, to + i * kIntLanes);
+    const int32_t some = count - i * kIntLanes;
+    if (some <= 0) return;
+    const VI x = clamp_within(v[i], b.bounds);
+    if (b.is_signed) store_ints(x, some, reinterpret_cast<int8_t*>(to) + i * kIntLanes);
+    else store_ints(x, some, to + i * kIntLanes);
   });
 }
 

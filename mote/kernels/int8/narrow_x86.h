@@ -16,11 +16,8 @@ MOTE_INLINE VI nearest_small(VFI x) { return VI{_mm512_cvtps_epi32(x.raw)}; }
 MOTE_INLINE ByteVector all_bytes(int32_t v) { return _mm512_set1_epi8(static_cast<char>(v)); }
 MOTE_INLINE ByteVector all_shorts(int32_t v) { return _mm512_set1_epi16(static_cast<short>(v)); }
 MOTE_INLINE ByteVector shorts_of(VI a, VI b, ByteVector add) { return _mm512_adds_epi16(_mm512_packs_epi32(a.raw, b.raw), add); }
-MOTE_INLINE ByteVector bytes_within(ByteVector a, ByteVector b, ByteVector lo, ByteVector hi, const int8_t*) {
+MOTE_INLINE ByteVector bytes_within(ByteVector a, ByteVector b, ByteVector lo, ByteVector hi) {
   return _mm512_min_epi8(hi, _mm512_max_epi8(lo, _mm512_packs_epi16(a, b)));
-}
-MOTE_INLINE ByteVector bytes_within(ByteVector a, ByteVector b, ByteVector lo, ByteVector hi, const uint8_t*) {
-  return _mm512_min_epu8(hi, _mm512_max_epu8(lo, _mm512_packus_epi16(a, b)));
 }
 MOTE_INLINE ByteVector in_order(ByteVector v) {
   return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), v);
@@ -29,19 +26,18 @@ MOTE_INLINE void store_some(ByteVector v, int32_t count, void* to) {
   if (count >= 64) return _mm512_storeu_si512(to, v);
   _mm512_mask_storeu_epi8(to, (__mmask64{1} << count) - 1, v);
 }
+MOTE_INLINE ByteVector flipped(ByteVector v, ByteVector by) { return _mm512_xor_si512(v, by); }
 #else
 using ByteVector = __m256i;
 MOTE_INLINE VI nearest_small(VFI x) { return VI{_mm256_cvtps_epi32(x.raw)}; }
 MOTE_INLINE ByteVector all_bytes(int32_t v) { return _mm256_set1_epi8(static_cast<char>(v)); }
 MOTE_INLINE ByteVector all_shorts(int32_t v) { return _mm256_set1_epi16(static_cast<short>(v)); }
 MOTE_INLINE ByteVector shorts_of(VI a, VI b, ByteVector add) { return _mm256_adds_epi16(_mm256_packs_epi32(a.raw, b.raw), add); }
-MOTE_INLINE ByteVector bytes_within(ByteVector a, ByteVector b, ByteVector lo, ByteVector hi, const int8_t*) {
+MOTE_INLINE ByteVector bytes_within(ByteVector a, ByteVector b, ByteVector lo, ByteVector hi) {
   return _mm256_min_epi8(hi, _mm256_max_epi8(lo, _mm256_packs_epi16(a, b)));
 }
-MOTE_INLINE ByteVector bytes_within(ByteVector a, ByteVector b, ByteVector lo, ByteVector hi, const uint8_t*) {
-  return _mm256_min_epu8(hi, _mm256_max_epu8(lo, _mm256_packus_epi16(a, b)));
-}
 MOTE_INLINE ByteVector in_order(ByteVector v) { return _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)); }
+MOTE_INLINE ByteVector flipped(ByteVector v, ByteVector by) { return _mm256_xor_si256(v, by); }
 MOTE_INLINE void store_some(ByteVector v, int32_t count, void* to) {
   uint8_t* at = static_cast<uint8_t*>(to);
   if (count >= 32) return _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), v);
@@ -57,22 +53,26 @@ MOTE_INLINE void store_some(ByteVector v, int32_t count, void* to) {
 #endif
 inline constexpr int kByteLanes = static_cast<int>(sizeof(ByteVector));
 
-// The zero point is added as s16: what does not fit is far outside of the bounds anyway.
-template <class T>
+// The zero point is added as s16: what does not fit is far outside of the bounds anyway. A u8 is computed as s8, less 128, and flipped.
 struct ByteBounds {
-  explicit ByteBounds(const Bounds& b) : zero(all_shorts(b.zero)), lo(all_bytes(b.lo + b.zero)), hi(all_bytes(b.hi + b.zero)) {}
-  ByteVector zero, lo, hi;
+  MOTE_INLINE ByteBounds(const Bounds& b, DType type) : ByteBounds(b, type == DType::u8 ? 128 : 0) {}
+  ByteVector zero, lo, hi, flip;
+
+ private:
+  MOTE_INLINE ByteBounds(const Bounds& b, int32_t less)
+      : zero(all_shorts(wrapping_sub(b.zero, less))),
+        lo(all_bytes(wrapping_sub(b.lo + b.zero, less))),
+        hi(all_bytes(wrapping_sub(b.hi + b.zero, less))),
+        flip(all_bytes(less)) {}
 };
 
 // Four vectors as bytes within the bounds, lane by lane.
-template <class T>
-MOTE_INLINE ByteVector join(const VI* v, const ByteBounds<T>& b) {
-  const T* type = nullptr;
-  return bytes_within(shorts_of(v[0], v[1], b.zero), shorts_of(v[2], v[3], b.zero), b.lo, b.hi, type);
+MOTE_INLINE ByteVector join(const VI* v, const ByteBounds& b) {
+  return flipped(bytes_within(shorts_of(v[0], v[1], b.zero), shorts_of(v[2], v[3], b.zero), b.lo, b.hi), b.flip);
 }
 
-template <int V, class T>
-MOTE_INLINE void store_bytes(const VI* v, const ByteBounds<T>& b, int32_t count, T* to) {
+template <int V>
+MOTE_INLINE void store_bytes(const VI* v, const ByteBounds& b, int32_t count, uint8_t* to) {
   VI four[4];
   unroll<4>([&](auto i) MOTE_LAMBDA { four[i] = v[i < V ? i : V - 1]; });
   store_some(in_order(join(four, b)), count, to);

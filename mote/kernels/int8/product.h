@@ -21,7 +21,7 @@ inline constexpr int32_t kBufferBytes = kTileRows * kMaxDepth + 64;
 #endif
 
 // Where elements are bytes: those of the lines under a tile (see fitting_lines).
-inline constexpr int32_t kLineBytes = std::is_same_v<Left, int8_t> ? 2048 : 0;
+inline constexpr int32_t kLineBytes = sizeof(Left) == 1 ? 2048 : 0;
 
 // Weights: panels (N / 16, K / 4, 16, 4) of outputs `first_output` and on.
 struct Product {
@@ -68,6 +68,13 @@ inline bool has_least(const int8_t* weights, int64_t bytes) {
   for (int64_t i = 0; i < bytes; i += 64)
     unroll<4>([&](auto v) MOTE_LAMBDA { least = hn::Min(least, hn::LoadU(d, weights + i + v * 16)); });
   return !hn::AllFalse(d, hn::Eq(least, hn::Set(d, -128)));
+}
+
+// Sums may become bytes in the micro-kernel's registers.
+MOTE_INLINE bool ends_as_bytes(const Stage& s, const Columns& columns, bool residual) {
+  const bool bytes = s.type() == DType::s8 || s.type() == DType::u8;
+  return kTileEnds && bytes && s.bounds().lo <= s.bounds().hi && !s.has_double() &&
+         (s.has_real() ? columns.small || kAnyReal : columns.simple) && !residual && !s.has_w_zero() && !s.x_zero_varies();
 }
 
 // Left: visit(first, count, k_begin, k_end, f) calls f(i, out, residual, number, write) for `count` rows. number tells the zero point's
@@ -160,7 +167,7 @@ class Multiplier {
       describe(first, count, weights, &columns);
       const TileEnd tile_end(columns.base, columns.multiplier, columns.right, rows.shifted_out, stage_.bounds(), stage_.type(),
                              stage_.has_real());
-      const TileEnd* used_end = ends_in_tile(columns) ? &tile_end : nullptr;
+      const TileEnd* used_end = ends_as_bytes(stage_, columns, left_.has_residual()) ? &tile_end : nullptr;
       const bool lines = strip_.runs > 0 || lines_.runs > 0;
       Line line{};
       const Tile in_place = tile_in_place(weights, columns, count, used_end, &rows);
@@ -300,13 +307,6 @@ class Multiplier {
     }
   }
 
-  // Sums become bytes in the micro-kernel's registers.
-  bool ends_in_tile(const Columns& columns) const {
-    const bool bytes = stage_.type() == DType::s8 || stage_.type() == DType::u8;
-    return kTileEnds && bytes && stage_.bounds().lo <= stage_.bounds().hi && !stage_.has_double() &&
-           (stage_.has_real() ? columns.small || kAnyReal : columns.simple) && !left_.has_residual() && !sums_needed_ &&
-           !stage_.x_zero_varies();
-  }
   void sum_pieces(int32_t first, int32_t count, TileFn tile, Tile t, Rows* rows) const {
     for (int32_t k = 0; k < p_.k; k += kMaxDepth) {
       const int32_t end = p_.k - k < kMaxDepth ? p_.k : k + kMaxDepth;

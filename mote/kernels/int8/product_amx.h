@@ -47,11 +47,13 @@ class AmxMultiplier {
     const int8_t* weights;
     Columns columns;
     alignas(64) int8_t last[Columns::kCount / kPanel * kAmxStepBytes];  // the last step of each panel, where it has fewer k
+    const TileEnd* end;                                                 // null: sums go to the stage
   };
   struct Rows {
     alignas(64) uint8_t packed[kAmxRows * kAmxMaxDepth + kAmxDepth];
     alignas(64) int32_t sums[kAmxBlock * kAmxBlock];
-    uint8_t *out[kAmxBlock], *shifted_out[kAmxBlock];
+    alignas(64) uint8_t unwanted[Columns::kCount + 64];  // outputs of windows between rows
+    uint8_t *out[kAmxBlock], *shifted_out[kAmxBlock + 1];
     const uint8_t *residual[kAmxBlock], *shifted_residual[kAmxBlock];
     RowTerms terms[kAmxBlock];
     Lines lines;
@@ -81,6 +83,9 @@ class AmxMultiplier {
       o.count = end - o.first < Columns::kCount ? end - o.first : Columns::kCount;
       o.weights = p_.weights + o.first / kPanel * panel_stride_;
       describe(&o);
+      const TileEnd bytes(o.columns.base, o.columns.multiplier, o.columns.right, nullptr, stage_.bounds(), stage_.type(),
+                          stage_.has_real());
+      o.end = ends_as_bytes(stage_, o.columns, left_.has_residual()) ? &bytes : nullptr;
       for (int32_t u = first_unit; u < first_unit + units; ++u) {
         const int32_t line = u % units_of_height() * together_, first = u / units_of_height() * height_ + line;
         const int32_t count = height_ - line < together_ ? height_ - line : together_;
@@ -123,11 +128,23 @@ class AmxMultiplier {
       } else {
         name_rows<false, false>(first, some, rows);
       }
-      for (int32_t out = 0; out < o.count; out += kAmxBlock) {
-        multiply_block(at, stride, kNoOffsets, 1, some, out, o, rows);
-        finish(0, some, out, o, rows);
-      }
+      multiply_rows(at, stride, some, o, rows);
     }
+  }
+  // `count` rows that are named, and all outputs.
+  void multiply_rows(const uint8_t* left, int64_t stride, int32_t count, const Outputs64s& o, Rows* rows) const {
+    AmxEnding ending;
+    if (o.end != nullptr) aim(0, count, o, rows);
+    for (int32_t out = 0; out < o.count; out += kAmxBlock) {
+      multiply_block(left, stride, kNoOffsets, 1, count, out, o, rows, &ending);
+      if (o.end == nullptr) finish(0, count, out, o, rows);
+    }
+    ending.finish_all();
+  }
+  // Bytes of row i of a block go to shifted_out[i].
+  void aim(int32_t row, int32_t count, const Outputs64s& o, Rows* rows) const {
+    for (int32_t i = 0; i < count; ++i) rows->shifted_out[row + i] = rows->out[i] + p_.first_output + o.first;
+    rows->shifted_out[row + count] = rows->unwanted;
   }
 
   // `count` rows of outputs from lines.
@@ -139,15 +156,31 @@ class AmxMultiplier {
     for (int32_t out = 0; out < o.count; out += kAmxBlock) {
       for (int32_t at = 0; at < windows; at += kAmxBlock) {
         const int32_t some = windows - at < kAmxBlock ? windows - at : kAmxBlock;
-        multiply_block(lines.window(shape_, at), shape_.window_stride(), lines.offsets, shape_.runs, some, out, o, rows);
-        for (int32_t y = at / pitch; y * pitch < at + some; ++y) {
-          const int32_t x = at > y * pitch ? at - y * pitch : 0, room = at + some - y * pitch,
-                        end = room < shape_.width ? room : shape_.width;
-          if (x >= end) continue;
-          name_rows<false, false>(first + y * shape_.width + x, end - x, rows);
-          finish(y * pitch + x - at, end - x, out, o, rows);
+        AmxEnding ending;
+        if (o.end != nullptr) {
+          for (int32_t i = 0; i <= some; ++i) rows->shifted_out[i] = rows->unwanted;
+          each_row(at, some, [&](int32_t row, int32_t number, int32_t count_of_row) {
+            name_rows<false, false>(first + number, count_of_row, rows);
+            for (int32_t i = 0; i < count_of_row; ++i) rows->shifted_out[row + i] = rows->out[i] + p_.first_output + o.first;
+          });
         }
+        multiply_block(lines.window(shape_, at), shape_.window_stride(), lines.offsets, shape_.runs, some, out, o, rows, &ending);
+        ending.finish_all();
+        if (o.end != nullptr) continue;
+        each_row(at, some, [&](int32_t row, int32_t number, int32_t count_of_row) {
+          name_rows<false, false>(first + number, count_of_row, rows);
+          finish(row, count_of_row, out, o, rows);
+        });
       }
+    }
+  }
+  // Of `some` windows from `at` on, those that are wanted: f(window, output, count) for each row of outputs.
+  template <class F>
+  MOTE_INLINE void each_row(int32_t at, int32_t some, const F& f) const {
+    const int32_t pitch = shape_.pitch();
+    for (int32_t y = at / pitch; y * pitch < at + some; ++y) {
+      const int32_t x = at > y * pitch ? at - y * pitch : 0, room = at + some - y * pitch, end = room < shape_.width ? room : shape_.width;
+      if (x < end) f(y * pitch + x - at, y * shape_.width + x, end - x);
     }
   }
 
@@ -163,10 +196,7 @@ class AmxMultiplier {
           copy_on(to, from + rows->lines.offsets[run], shape_.run_length);
       }
       name_rows<false, false>(first + at, some, rows);
-      for (int32_t out = 0; out < o.count; out += kAmxBlock) {
-        multiply_block(rows->packed, depth_, kNoOffsets, 1, some, out, o, rows);
-        finish(0, some, out, o, rows);
-      }
+      multiply_rows(rows->packed, depth_, some, o, rows);
     }
   }
   // n bytes and up to 63 more, read and written.
@@ -195,9 +225,9 @@ class AmxMultiplier {
     });
   }
 
-  // Sums of up to 64 rows and the 64 outputs from `out` on.
+  // Sums of up to 64 rows and the 64 outputs from `out` on; where the outputs have an end, the bytes of all but the last of them.
   void multiply_block(const uint8_t* left, int64_t stride, const int64_t* offsets, int32_t runs, int32_t count, int32_t out,
-                      const Outputs64s& o, Rows* rows) const {
+                      const Outputs64s& o, Rows* rows, AmxEnding* ending) const {
     const int32_t panels = (o.count - out + kPanel - 1) / kPanel, end = panels < kAmxBlock / kPanel ? panels : kAmxBlock / kPanel;
     const bool last = p_.k % kAmxDepth != 0;
     AmxBlock b{};
@@ -205,7 +235,7 @@ class AmxMultiplier {
     b.run_offsets = offsets;
     b.runs = runs;
     b.run_steps = p_.k / runs / kAmxDepth;
-    b.sum_stride = kAmxBlock;
+    b.sum_stride = o.end != nullptr ? AmxEnding::kStride : kAmxBlock;
     for (int32_t panel = 0; panel < end; panel += 2) {
       const int32_t number = out / kPanel + panel;
       for (int i = 0; i < 2; ++i) {
@@ -215,10 +245,17 @@ class AmxMultiplier {
       for (int32_t row = 0; row < count; row += 2 * kAmxRows) {
         b.left[0] = left + row * stride;
         b.left[1] = b.left[0] + kAmxRows * stride;
-        b.sums = rows->sums + row * kAmxBlock + panel * kPanel;
-        amx_tile_of(p_.is_signed, row + kAmxRows < count, panel + 1 < end)(b);
+        b.sums = o.end != nullptr ? other_sums(b.sums, rows) : rows->sums + row * kAmxBlock + panel * kPanel;
+        amx_tile_of(p_.is_signed, row + kAmxRows < count, panel + 1 < end)(b, ending);
+        const int32_t at = out + panel * kPanel, some = count - row < AmxEnding::kRows ? count - row : AmxEnding::kRows;
+        if (o.end != nullptr) *ending = AmxEnding(o.end, b.sums, some, at, o.count - at, rows->shifted_out + row);
       }
     }
+  }
+
+  // Two places in turn: one is written while the other is read.
+  static int32_t* other_sums(const int32_t* used, Rows* rows) {
+    return rows->sums + (used == rows->sums ? AmxEnding::kRows * AmxEnding::kStride : 0);
   }
 
   void finish(int32_t sum_row, int32_t count, int32_t out, const Outputs64s& o, Rows* rows) const {
@@ -250,7 +287,8 @@ class AmxMultiplier {
 inline constexpr bool kTilesAlone = true;
 inline bool pays(int64_t rows, int64_t outputs, int64_t k, const LineShape& lines) {
   const bool fits = k <= kAmxMaxDepth || (lines.run_length % kAmxDepth == 0 && lines.fitting(1) > 0);
-  return rows >= 8 && outputs >= 8 && k >= 4 && fits;
+  // Measured: with fewer k the set below is faster.
+  return rows >= 8 && outputs >= 8 && k >= 64 && fits;
 }
 
 template <class L>

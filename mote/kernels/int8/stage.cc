@@ -75,8 +75,8 @@ struct StoreRows {
       half = shift > 0 ? 1 << (shift - 1) : 0;
     }
     template <class T>
-    MOTE_INLINE VI operator()(const uint8_t* residual, int32_t v, int32_t count, VI factor) const {
-      const VI r = load_as_ints(reinterpret_cast<const T*>(residual) + v, count);
+    MOTE_INLINE VI operator()(const T* residual, int32_t count, VI factor) const {
+      const VI r = load_as_ints(residual, count);
       return hn::ShiftRightSame(hn::Add(hn::Mul(hn::Sub(r, set_ints(zero)), factor), set_ints(half)), shift);
     }
     int32_t zero = 0, shift = 0, half = 0;
@@ -102,7 +102,7 @@ struct StoreRows {
       const Factor factor{hn::Load(I32(), c.multiplier + at), hn::Load(I32(), c.left + at), hn::Load(I32(), c.right + at)};
       for (int32_t m = 0; m < o.rows; ++m) {
         VI x = sum_of(c, o, v, m, base);
-        if (to_sums) x = hn::Add(x, InSums(s).operator()<T>(o.residual[m], v, left, hn::Load(I32(), c.residual + at)));
+        if (to_sums) x = hn::Add(x, InSums(s)(reinterpret_cast<const T*>(o.residual[m]) + v, left, hn::Load(I32(), c.residual + at)));
         x = scaled(Kind == How::kAny ? how : Kind, x, factor, c.real + at, bounds);
         if (Residual && !to_sums) x = sum(x, load_as_ints(reinterpret_cast<const T*>(o.residual[m]) + v, left));
         store_ints(x, left, reinterpret_cast<T*>(o.out[m]) + v);
@@ -112,9 +112,9 @@ struct StoreRows {
 
   // Bytes scaled by small reals or simple factors, without a residual or with one that goes to the sums: the way of most layers, four
   // vectors at a time.
-  template <bool Real, bool Adds, int V, class T>
-  static MOTE_INLINE void run_bytes(const InSums& in_sums, const Columns& c, const Outputs& o, int32_t v, int32_t count,
-                                    const ByteBounds<T>& bounds) {
+  template <bool Real, bool Adds, int V>
+  static MOTE_INLINE void run_bytes(const Stage& s, const InSums& in_sums, const Columns& c, const Outputs& o, int32_t v, int32_t count,
+                                    const ByteBounds& bounds) {
     VI base[V], multiplier[V], right[V], factor[V], x[V];
     unroll<V>([&](auto i) MOTE_LAMBDA {
       base[i] = hn::Load(I32(), c.base + o.at + v + i * kIntLanes);
@@ -126,24 +126,28 @@ struct StoreRows {
       unroll<V>([&](auto i) MOTE_LAMBDA {
         const FloatOfInts d;
         VI sum = sum_of(c, o, v + i * kIntLanes, m, base[i]);
-        if constexpr (Adds)
-          sum = hn::Add(sum, in_sums.template operator()<T>(o.residual[m], v + i * kIntLanes, count - i * kIntLanes, factor[i]));
+        if constexpr (Adds) {
+          const uint8_t* r = o.residual[m] + v + i * kIntLanes;
+          const int32_t some = count - i * kIntLanes;
+          const bool is_signed = s.type_ == DType::s8;
+          sum = hn::Add(sum, is_signed ? in_sums(reinterpret_cast<const int8_t*>(r), some, factor[i]) : in_sums(r, some, factor[i]));
+        }
         if constexpr (Real) x[i] = nearest_small(hn::Mul(hn::ConvertTo(d, sum), hn::BitCast(d, multiplier[i])));
         else x[i] = rounding_shift_right(high_mul(sum, multiplier[i]), right[i]);
       });
-      store_bytes<V>(x, bounds, count, reinterpret_cast<T*>(o.out[m]) + v);
+      store_bytes<V>(x, bounds, count, o.out[m] + v);
     }
   }
-  template <bool Real, bool Adds, class T>
+  template <bool Real, bool Adds>
   static void run_bytes(const Stage& s, const Columns& c, const Outputs& o) {
-    const ByteBounds<T> bounds(s.bounds_);
+    const ByteBounds bounds(s.bounds_, s.type_);
     const InSums in_sums(s);
     for (int32_t v = 0; v < o.count; v += 4 * kIntLanes) {
       const int32_t left = o.count - v;
-      if (left > 3 * kIntLanes) run_bytes<Real, Adds, 4>(in_sums, c, o, v, left, bounds);
-      else if (left > 2 * kIntLanes) run_bytes<Real, Adds, 3>(in_sums, c, o, v, left, bounds);
-      else if (left > kIntLanes) run_bytes<Real, Adds, 2>(in_sums, c, o, v, left, bounds);
-      else run_bytes<Real, Adds, 1>(in_sums, c, o, v, left, bounds);
+      if (left > 3 * kIntLanes) run_bytes<Real, Adds, 4>(s, in_sums, c, o, v, left, bounds);
+      else if (left > 2 * kIntLanes) run_bytes<Real, Adds, 3>(s, in_sums, c, o, v, left, bounds);
+      else if (left > kIntLanes) run_bytes<Real, Adds, 2>(s, in_sums, c, o, v, left, bounds);
+      else run_bytes<Real, Adds, 1>(s, in_sums, c, o, v, left, bounds);
     }
   }
 
@@ -174,8 +178,8 @@ struct StoreRows {
   static void run(const Stage& s, const Columns& c, const Outputs& o) {
     if constexpr (sizeof(T) == 1) {
       const bool quick = !Residual || s.residual_in_sums();
-      if (quick && s.real_ && c.small) return run_bytes<true, Residual, T>(s, c, o);
-      if (quick && !s.real_ && !s.double_ && c.simple) return run_bytes<false, Residual, T>(s, c, o);
+      if (quick && s.real_ && c.small) return run_bytes<true, Residual>(s, c, o);
+      if (quick && !s.real_ && !s.double_ && c.simple) return run_bytes<false, Residual>(s, c, o);
     }
     const How how = s.double_ ? How::kDouble : s.real_ ? How::kReal : c.simple ? How::kSimple : How::kFixed;
     if constexpr (Residual) {

@@ -31,8 +31,8 @@ using TileFn = void (*)(const Tile&);
 #if defined(__aarch64__)
 #include "mote/kernels/int8/tile_neon.h"
 #else
-#if defined(__AVX512VNNI__) && !defined(__AMX_INT8__)
-#include "mote/kernels/int8/end_avx512.h"
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__) || defined(MOTE_DOT_PAIRS)
+#include "mote/kernels/int8/end_x86.h"
 #else
 #include "mote/kernels/int8/end_none.h"
 #endif
