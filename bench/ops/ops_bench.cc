@@ -144,6 +144,10 @@ void measure_integers(kernels::Isa isa) {
   measure("q_matmul 1 x 256 x 784", q_matmul(1, 256, 784), isa);
   measure("q_conv 1x1 28x28 32 -> 192", q_conv(28, 32, 192, 1), isa);
   measure("q_conv 1x1 56x56 16 -> 96", q_conv(56, 16, 96, 1), isa);
+  measure("q_conv 1x1 56x56 144 -> 24", q_conv(56, 144, 24, 1), isa);
+  measure("q_conv 1x1 28x28 192 -> 32", q_conv(28, 192, 32, 1), isa);
+  measure("q_conv 1x1 14x14 96 -> 576", q_conv(14, 96, 576, 1), isa);
+  measure("q_conv 1x1 14x14 576 -> 96", q_conv(14, 576, 96, 1), isa);
   measure("q_conv 3x3 28x28 64 -> 64", q_conv(28, 64, 64, 3), isa);
   measure("q_conv 3x3 14x14 128 -> 128", q_conv(14, 128, 128, 3), isa);
   measure("q_conv 3x3 56x56 3 -> 32", q_conv(56, 3, 32, 3), isa);

@@ -116,6 +116,39 @@ TEST(Int8Kernels, MatmulsAgree) {
   }
 }
 
+// What most layers of models are: symmetric weights, one zero point, bytes by factors below one. Sums become bytes in registers then, for
+// any number of panels and rows.
+TEST(Int8Kernels, CommonProductsAgree) {
+  for (uint32_t seed = 0; seed < 160 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    const DType type = byte_type(d), y = byte_type(d);
+    const bool window = d.one_in(2), deep = d.one_in(2);
+    const int32_t n = d.one_in(3) ? d.in(200, 330) : d.in(1, 100), k = deep ? 16 * d.in(1, 12) : d.in(1, 70);
+    const auto one_or_all = [&] { return Shape{d.one_in(3) ? 1 : n}; };
+    Array bias = Array::random(DType::s32, {n}, d.seed(), -20000, 20000), multiplier, shift;
+    if (d.one_in(2)) multiplier = Array::random(DType::f32, one_or_all(), d.seed(), 0.0001, 0.02);
+    else
+      multiplier = Array::random(DType::s32, one_or_all(), d.seed(), 1 << 30, 2147483647.0),
+      shift = Array::random(DType::s32, one_or_all(), d.seed(), -12, -3);
+    const auto attributes = [&](auto a) {
+      a.to = static_cast<uint32_t>(y), a.input_zero = zero_point(d, type), a.output_zero = zero_point(d, y);
+      if (d.one_in(2)) a.clamp_lo = a.output_zero;
+      return a;
+    };
+    if (window) {
+      const int32_t kernel = d.one_in(2) ? 1 : 3, size = d.in(3, 20);
+      ops::q_conv::Attrs a = attributes(ops::q_conv::Attrs{});
+      for (int i = 0; i < 2; ++i) a.pads_begin[i] = a.pads_end[i] = kernel / 2, a.strides[i] = d.one_in(3) ? 2 : 1;
+      const Array x = bytes(d, type, {1, d.in(3, 9), size, k}), w = some_weights(d, {n, kernel, kernel, k});
+      expect_same(OpId::q_conv, a, {x, w.packed(Layout::kPanel16k4), bias, multiplier, shift});
+    } else {
+      const Array x = bytes(d, type, {d.in(1, 140), k}), w = some_weights(d, {n, k});
+      expect_same(OpId::q_matmul, attributes(ops::q_matmul::Attrs{}), {x, w.packed(Layout::kPanel16k4), bias, multiplier, shift});
+    }
+  }
+}
+
 // Both sides are activations, in batches that may be broadcast.
 TEST(Int8Kernels, ProductsOfPairsAgree) {
   for (uint32_t seed = 0; seed < 60 && !HasFatalFailure(); ++seed) {

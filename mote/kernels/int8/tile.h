@@ -62,6 +62,8 @@ MOTE_INLINE void panel_s8(const Tile& t, int32_t at, const int32_t* base, Regist
     });
   });
   const int8_t* weights = t.weights + at / kPanel * t.panel_stride + at % kPanel * 4;
+  // Where there is no further panel, the last one is read again for outputs that nobody wants.
+  const int64_t next_panel = t.outputs - at > kPanel ? t.panel_stride : 0;
   const int64_t stride = t.row_stride;
   for (int32_t run = 0; run < t.runs; ++run) {
     // Rows by threes: what the processor's addresses reach from one register.
@@ -73,7 +75,7 @@ MOTE_INLINE void panel_s8(const Tile& t, int32_t at, const int32_t* base, Regist
       Operand w[NV];
       unroll<NV>([&](auto v) MOTE_LAMBDA {
         constexpr int kFirst = v * kVectorOutputs;
-        w[v] = load_weights(from + kFirst / kPanel * t.panel_stride + kFirst % kPanel * 4);
+        w[v] = load_weights(from + kFirst / kPanel * next_panel + kFirst % kPanel * 4);
       });
       unroll<MR>([&](auto m) MOTE_LAMBDA {
         const Operand x = broadcast(first[m / 3] + m % 3 * stride + k * 4);

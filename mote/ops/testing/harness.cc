@@ -9,6 +9,17 @@
 #include "mote/ops/op_table.h"
 #include "mote/ops/testing/ledger.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+#define MOTE_HAS_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define MOTE_HAS_ASAN 1
+#endif
+#endif
+#if defined(MOTE_HAS_ASAN)
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace mote::optest {
 
 KernelFn (*fast_kernels)(uint16_t op, const OpContext&) noexcept = nullptr;
@@ -30,7 +41,7 @@ class Buffer {
     desc.layout = layout;
     std::copy(shape.begin(), shape.end(), desc.dims);
     if (layout == Layout::kPlain) set_dense_strides(desc);
-    size_t bytes = packed != nullptr ? packed->size() : static_cast<size_t>((count_of(shape) * dtype_bits(dtype) + 7) / 8);
+    bytes = packed != nullptr ? packed->size() : static_cast<size_t>((count_of(shape) * dtype_bits(dtype) + 7) / 8);
     if (gaps && layout == Layout::kPlain && shape.size() >= 2 && dtype_bits(dtype) >= 8) {
       const int32_t extra = static_cast<int32_t>(3 * dtype_bytes(dtype));
       int32_t stride = desc.strides[desc.rank - 1] * std::max(1, shape.back());
@@ -49,9 +60,9 @@ class Buffer {
   uint8_t* data() { return store.data() + kGuard + (shift > kGuard ? 0 : shift); }
 
   int32_t offset_of(const Shape& index) const {
-    int32_t bytes = 0;
-    for (size_t i = 0; i < index.size(); ++i) bytes += index[i] * desc.strides[i];
-    return bytes;
+    int32_t at = 0;
+    for (size_t i = 0; i < index.size(); ++i) at += index[i] * desc.strides[i];
+    return at;
   }
   void fill(const Array& a) {
     if (a.layout() != Layout::kPlain || dtype_bits(a.dtype()) < 8) {
@@ -74,6 +85,18 @@ class Buffer {
     });
     return a;
   }
+  // With the address sanitizer, reading what lies behind the tensor is an error from now on, or no more.
+  void close() {
+#if defined(MOTE_HAS_ASAN)
+    uint8_t* end = data() + bytes;
+    __asan_poison_memory_region(end, static_cast<size_t>(store.data() + store.size() - end));
+#endif
+  }
+  void open() {
+#if defined(MOTE_HAS_ASAN)
+    __asan_unpoison_memory_region(store.data(), store.size());
+#endif
+  }
   // After read(): every byte must be a guard byte, or the kernel wrote outside its output.
   bool untouched() const {
     return std::all_of(store.begin(), store.end(), [](uint8_t b) { return b == kGuardByte; });
@@ -81,7 +104,7 @@ class Buffer {
 
   TensorDesc desc{};
   std::vector<uint8_t> store;
-  size_t shift = 0;
+  size_t shift = 0, bytes = 0;
 };
 
 const OpDef* find_def(OpId op) {
@@ -168,7 +191,10 @@ RunResult execute(const OpDef& def, const void* attrs, size_t attrs_bytes, const
     result.status = {Status::kUnsupported, Why::kKernelMissing};
     return result;
   }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].present()) buffers[i].close();
   result.status = kernel(c);
+  for (size_t i = 0; i < inputs.size(); ++i) buffers[i].open();
   const uint8_t* scratch_end = scratch_at + c.scratch.size;
   EXPECT_TRUE(std::all_of(scratch_end, const_cast<const uint8_t*>(scratch_bytes.data() + scratch_bytes.size()),
                           [](uint8_t b) { return b == kGuardByte; }))
