@@ -53,6 +53,7 @@ TEST_F(Cli, HelpAndUsage) {
   EXPECT_EQ(mote("run").exit_code, 2);
   EXPECT_EQ(mote("run x.mote --no-such-option").exit_code, 2);
   EXPECT_TRUE(contains(mote("inspect").err, "mote inspect --help"));
+  EXPECT_TRUE(contains(mote("package inspect").err, "mote package inspect --help"));
 }
 
 TEST_F(Cli, RunWritesOneFilePerOutput) {

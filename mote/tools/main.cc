@@ -13,9 +13,11 @@ namespace {
 using namespace mote::tools;
 
 std::string usage_message(const CLI::App* app, const CLI::Error& e) {
-  const CLI::App* at = app;
-  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
-  const std::string name = at == app ? "mote" : "mote " + at->get_name();
+  std::string name = "mote";
+  for (const CLI::App* at = app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    name += " " + at->get_name();
+  }
   return "mote: " + std::string(e.what()) + "\nTry '" + name + " --help'.\n";
 }
 

@@ -117,7 +117,10 @@ bool Json::Cursor::next() {
   return true;
 }
 
-std::string Json::Cursor::key() const { return decode(key_); }
+std::string Json::Cursor::key() const {
+  if (!object_) throw Error("expected an object with names, found an array");
+  return decode(key_);
+}
 
 std::string Json::canonical() const {
   std::string out;

@@ -80,6 +80,9 @@ TEST(Json, ReadsInPlace) {
   EXPECT_EQ(keys, "n,s,list,t,");
   EXPECT_THROW(v.at("n").string(), Error);
   EXPECT_THROW(v.at("list").at("x"), Error);
+  Json::Cursor list(v.at("list"));
+  ASSERT_TRUE(list.next());
+  EXPECT_THROW(list.key(), Error);
   EXPECT_THROW(v.at("missing"), Error);
 }
 
