@@ -76,11 +76,28 @@ class Mean {
   hn::Vec<D> sum_ = hn::Zero(D());
 };
 
+// The lines of the input that a row of outputs reads. Finding one takes longer than reading it: most are found once.
+class LinesUnder {
+ public:
+  LinesUnder(const Plane& x, int32_t n, const Taps& rows) : x_(x), n_(n), rows_(rows) {
+    for (int32_t i = 0; i < rows.count && i < kKept; ++i) kept_[i] = find(i);
+  }
+  int32_t count() const { return rows_.count; }
+  MOTE_INLINE const uint8_t* operator()(int32_t i) const { return i < kKept ? kept_[i] : find(i); }
+
+ private:
+  static constexpr int32_t kKept = 16;
+  const uint8_t* find(int32_t i) const { return x_.at(n_, rows_.at + i * rows_.step, 0); }
+  const Plane& x_;
+  int32_t n_;
+  Taps rows_;
+  const uint8_t* kept_[kKept];
+};
+
 struct Position {
-  const Plane& x;
-  int32_t n;
-  Taps rows, columns;
-  int32_t divisor;
+  const LinesUnder& lines;
+  int64_t first, step;  // bytes: the first tap within a line, from tap to tap
+  int32_t columns, divisor;
 };
 
 // Channels [channel, channel + V vectors).
@@ -89,18 +106,18 @@ MOTE_INLINE void fold_channels(const Position& p, D d, int32_t channel, hn::TFro
   using T = hn::TFromD<D>;
   constexpr size_t kWidth = hn::MaxLanes(D());
   Fold<D> total[V];
-  for (int32_t i = 0; i < p.rows.count; ++i) {
-    const uint8_t* at = p.x.at(p.n, p.rows.at + i * p.rows.step, p.columns.at) + channel * sizeof(T);
-    const int64_t step = p.columns.step * p.x.column;
+  const int32_t lines = p.lines.count();
+  for (int32_t i = 0; i < lines; ++i) {
+    const uint8_t* at = p.lines(i) + p.first + channel * sizeof(T);
     Fold<D> line[V];
-    for (int32_t k = 0; k < p.columns.count; ++k, at += step) {
+    for (int32_t k = 0; k < p.columns; ++k, at += p.step) {
       const T* values = reinterpret_cast<const T*>(at);
       unroll<V>([&](auto v) MOTE_LAMBDA { (Fold<D>::kByLines ? line : total)[v].add(hn::LoadU(d, values + v * kWidth)); });
     }
     if constexpr (Fold<D>::kByLines) unroll<V>([&](auto v) MOTE_LAMBDA { total[v].add(line[v]); });
   }
-  const int32_t taps = p.rows.count * p.columns.count;
-  unroll<V>([&](auto v) { hn::StoreU(total[v].finish(taps, p.divisor), d, out + channel + v * kWidth); });
+  const int32_t taps = lines * p.columns;
+  unroll<V>([&](auto v) MOTE_LAMBDA { hn::StoreU(total[v].finish(taps, p.divisor), d, out + channel + v * kWidth); });
 }
 
 // What is left of the channels, in vectors half as wide each time.
@@ -117,6 +134,7 @@ void fold_position(const Position& p, int32_t channels, T* out) {
   constexpr int32_t kBlock = 4 * static_cast<int32_t>(hn::MaxLanes(D()));
   int32_t channel = 0;
   for (; channel + kBlock <= channels; channel += kBlock) fold_channels<Fold, 4>(p, D(), channel, out);
+  if (channel + kBlock / 2 <= channels) fold_channels<Fold, 2>(p, D(), channel, out), channel += kBlock / 2;
   fold_rest<Fold>(p, D(), channel, channels, out);
 }
 
@@ -135,10 +153,13 @@ void pool(const OpContext& c, const Window& window) {
       const int32_t n = i / lines, oy = range.begin + i % lines;
       int32_t padded_rows = 0, padded_columns = 0;
       const Taps rows = window.rows(oy, &padded_rows);
-      for (int32_t ox = 0; ox < y.w; ++ox) {
+      const LinesUnder under(x, n, rows);
+      uint8_t* out = y.at(n, oy, 0);
+      for (int32_t ox = 0; ox < y.w; ++ox, out += y.column) {
         const Taps columns = window.columns(ox, &padded_columns);
-        const Position p{x, n, rows, columns, window.divisor(rows.count * columns.count, padded_rows * padded_columns)};
-        fold_position<Fold, T>(p, y.c, reinterpret_cast<T*>(y.at(n, oy, ox)));
+        const Position p{under, columns.at * x.column, columns.step * x.column, columns.count,
+                         window.divisor(rows.count * columns.count, padded_rows * padded_columns)};
+        fold_position<Fold, T>(p, y.c, reinterpret_cast<T*>(out));
       }
     }
   });

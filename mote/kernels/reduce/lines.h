@@ -26,13 +26,15 @@ MOTE_INLINE void each_vector(const uint8_t* p, int64_t stride, int32_t n, const 
   int32_t i = 0;
   if (stride == 4) {
     const float* x = reinterpret_cast<const float*>(p);
-    for (; i + V * kLanes <= n; i += V * kLanes) unroll<V>([&](auto k) { f(k, i + k * kLanes, load(x + i + k * kLanes), kLanes); });
+    for (; i + V * kLanes <= n; i += V * kLanes)
+      unroll<V>([&](auto k) MOTE_LAMBDA { f(k, i + k * kLanes, load(x + i + k * kLanes), kLanes); });
     for (; i + kLanes <= n; i += kLanes) f(Index<0>(), i, load(x + i), kLanes);
     if (i < n) f(Index<0>(), i, load_some(x + i, n - i), n - i);
     return;
   }
   const auto at = [&](int32_t first, int32_t count) { return load_apart(p + first * stride, stride, count); };
-  for (; i + V * kLanes <= n; i += V * kLanes) unroll<V>([&](auto k) { f(k, i + k * kLanes, at(i + k * kLanes, kLanes), kLanes); });
+  for (; i + V * kLanes <= n; i += V * kLanes)
+    unroll<V>([&](auto k) MOTE_LAMBDA { f(k, i + k * kLanes, at(i + k * kLanes, kLanes), kLanes); });
   for (; i < n; i += kLanes) f(Index<0>(), i, at(i, n - i < kLanes ? n - i : kLanes), n - i < kLanes ? n - i : kLanes);
 }
 
@@ -43,8 +45,8 @@ MOTE_INLINE VF first_lanes(VF v, int32_t count, VF other) {
 
 // Folds: neutral element, a step, and a total of partial results that loses nothing worth mentioning.
 struct Sum {
-  static VF neutral() { return hn::Zero(F32()); }
-  static VF add(VF a, VF b) { return hn::Add(a, b); }
+  static MOTE_INLINE VF neutral() { return hn::Zero(F32()); }
+  static MOTE_INLINE VF add(VF a, VF b) { return hn::Add(a, b); }
   class Total {
    public:
     // The error of each addition is kept (Knuth's two-sum).
@@ -71,13 +73,13 @@ class PlainTotal {
 };
 // NaN wins: the vector instructions give b when one of the two is NaN.
 struct Max {
-  static VF neutral() { return broadcast(-HUGE_VALF); }
-  static VF add(VF a, VF b) { return hn::IfThenElse(hn::Eq(a, a), larger(a, b), a); }
+  static MOTE_INLINE VF neutral() { return broadcast(-HUGE_VALF); }
+  static MOTE_INLINE VF add(VF a, VF b) { return hn::IfThenElse(hn::Eq(a, a), larger(a, b), a); }
   using Total = PlainTotal<Max>;
 };
 struct Min {
-  static VF neutral() { return broadcast(HUGE_VALF); }
-  static VF add(VF a, VF b) { return hn::IfThenElse(hn::Eq(a, a), smaller(a, b), a); }
+  static MOTE_INLINE VF neutral() { return broadcast(HUGE_VALF); }
+  static MOTE_INLINE VF add(VF a, VF b) { return hn::IfThenElse(hn::Eq(a, a), smaller(a, b), a); }
   using Total = PlainTotal<Min>;
 };
 
@@ -87,7 +89,7 @@ MOTE_INLINE void fold_line(typename Fold::Total& total, const uint8_t* p, int64_
   constexpr int32_t kChunk = 64 * kLanes;
   for (int32_t chunk = 0; chunk < n; chunk += kChunk, p += kChunk * stride) {
     VF part[4] = {Fold::neutral(), Fold::neutral(), Fold::neutral(), Fold::neutral()};
-    each_vector<4>(p, stride, n - chunk < kChunk ? n - chunk : kChunk, [&](auto k, int32_t first, VF v, int32_t count) {
+    each_vector<4>(p, stride, n - chunk < kChunk ? n - chunk : kChunk, [&](auto k, int32_t first, VF v, int32_t count) MOTE_LAMBDA {
       part[k] = Fold::add(part[k], first_lanes(f(chunk + first, v, count), count, Fold::neutral()));
     });
     total.add(Fold::add(Fold::add(part[0], part[1]), Fold::add(part[2], part[3])));
@@ -96,13 +98,20 @@ MOTE_INLINE void fold_line(typename Fold::Total& total, const uint8_t* p, int64_
 
 // In double, by halves: short lines, whose elements all lie in different lanes, lose nothing either.
 MOTE_INLINE float sum_of_lanes(VF v) {
+#if HWY_HAVE_FLOAT64
+  const hn::Repartition<double, F32> d;
+  const hn::Half<F32> half;
+  return static_cast<float>(
+      hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::PromoteTo(d, hn::LowerHalf(half, v)), hn::PromoteTo(d, hn::UpperHalf(half, v))))));
+#else
   alignas(64) float lanes[kLanes];
   hn::Store(v, F32(), lanes);
   double sums[kLanes];
   for (int32_t i = 0; i < kLanes; ++i) sums[i] = static_cast<double>(lanes[i]);
-  for (int32_t half = kLanes / 2; half > 0; half /= 2)
-    for (int32_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+  for (int32_t n = kLanes / 2; n > 0; n /= 2)
+    for (int32_t i = 0; i < n; ++i) sums[i] += sums[i + n];
   return static_cast<float>(sums[0]);
+#endif
 }
 
 // All lanes of a total in one number.
@@ -163,12 +172,12 @@ MOTE_INLINE void fold_columns(typename Fold::Total* totals, const uint8_t* first
     const uint8_t* p = first + offset;
     for (int32_t n = lines.length(); n > 0; n -= kChunk) {
       VF part[V];
-      unroll<V>([&](auto v) { part[v] = Fold::neutral(); });
+      unroll<V>([&](auto v) MOTE_LAMBDA { part[v] = Fold::neutral(); });
       for (int32_t i = 0; i < (n < kChunk ? n : kChunk); ++i, p += step) {
         const float* x = reinterpret_cast<const float*>(p);
-        unroll<V>([&](auto v) { part[v] = Fold::add(part[v], f(v, V > 1 ? load(x + v * kLanes) : load_some(x, count))); });
+        unroll<V>([&](auto v) MOTE_LAMBDA { part[v] = Fold::add(part[v], f(v, V > 1 ? load(x + v * kLanes) : load_some(x, count))); });
       }
-      unroll<V>([&](auto v) { totals[v].add(part[v]); });
+      unroll<V>([&](auto v) MOTE_LAMBDA { totals[v].add(part[v]); });
     }
   });
 }

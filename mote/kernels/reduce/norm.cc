@@ -59,13 +59,15 @@ MOTE_INLINE void apply_run(const Norm& m, const uint8_t* const* at, const int64_
   const float* x = reinterpret_cast<const float*>(at[kX]);
   float* y = reinterpret_cast<float*>(const_cast<uint8_t*>(at[kY]));
   const bool scales = m.part[kScale].data != nullptr, biases = m.part[kBias].data != nullptr;
-  for (int32_t i = 0; i < n; i += kLanes) {
-    const int32_t count = n - i < kLanes ? n - i : kLanes;
+  const auto some = [&](int32_t i, int32_t count) MOTE_LAMBDA {
     VF v = hn::Mul(hn::Sub(load_some(x + i, count), mean), inverse);
     if (scales) v = hn::Mul(v, side(at[kScale], step[kScale], i, count));
     if (biases) v = hn::Add(v, side(at[kBias], step[kBias], i, count));
     store_some(v, count, y + i);
-  }
+  };
+  int32_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) some(i, kLanes);
+  if (i < n) some(i, n - i);
 }
 
 // One slice whose innermost dimension is among its axes. base: offsets of its first element in each part.
@@ -75,17 +77,19 @@ void normalize_lines(const Norm& m, const int64_t* base, const Lines& lines, con
   VF mean = hn::Zero(F32());
   if (m.centre) {
     Sum::Total sum;
-    lines.each([&](int64_t at) { fold_line<Sum>(sum, x + at, lines.step(), lines.length(), [](int32_t, VF v, int32_t) { return v; }); });
+    lines.each([&](int64_t at) {
+      fold_line<Sum>(sum, x + at, lines.step(), lines.length(), [](int32_t, VF v, int32_t) MOTE_LAMBDA { return v; });
+    });
     mean = broadcast(across<Sum>(sum) / count);
   }
   Sum::Total squares;
   lines.each([&](int64_t at) {
-    fold_line<Sum>(squares, x + at, lines.step(), lines.length(), [&](int32_t, VF v, int32_t) {
+    fold_line<Sum>(squares, x + at, lines.step(), lines.length(), [&](int32_t, VF v, int32_t) MOTE_LAMBDA {
       const VF d = hn::Sub(v, mean);
       return hn::Mul(d, d);
     });
   });
-  const VF inverse = m.inverse_of(broadcast(across<Sum>(squares) / count));
+  const VF inverse = broadcast(1.0f / __builtin_sqrtf(across<Sum>(squares) / count + m.epsilon));
   if (m.part[kMean].data != nullptr) *reinterpret_cast<float*>(m.part[kMean].data + base[kMean]) = hn::GetLane(mean);
   if (m.part[kInverse].data != nullptr) *reinterpret_cast<float*>(m.part[kInverse].data + base[kInverse]) = hn::GetLane(inverse);
   if (lines.count() == 0) return;
@@ -101,13 +105,13 @@ template <int V>
 MOTE_INLINE void sum_groups(VF (&sums)[V], int32_t columns, int32_t group) {
   if (group == 1) return;
   alignas(64) float lanes[V * kLanes];
-  unroll<V>([&](auto v) { hn::Store(sums[v], F32(), lanes + v * kLanes); });
+  unroll<V>([&](auto v) MOTE_LAMBDA { hn::Store(sums[v], F32(), lanes + v * kLanes); });
   for (int32_t first = 0; first < columns; first += group) {
     double sum = 0;
     for (int32_t i = first; i < first + group; ++i) sum += static_cast<double>(lanes[i]);
     for (int32_t i = first; i < first + group; ++i) lanes[i] = static_cast<float>(sum);
   }
-  unroll<V>([&](auto v) { sums[v] = hn::Load(F32(), lanes + v * kLanes); });
+  unroll<V>([&](auto v) MOTE_LAMBDA { sums[v] = hn::Load(F32(), lanes + v * kLanes); });
 }
 
 // Slices that lie side by side: V vectors of columns, each a slice (or a part of its group's).
@@ -118,18 +122,18 @@ void normalize_columns(const Norm& m, const int64_t* base, const int64_t* step, 
   const VF count = broadcast(static_cast<float>(lines.count() * m.group));
   VF mean[V], inverse[V], sum[V];
   Sum::Total sums[V], squares[V];
-  if (m.centre) fold_columns<Sum, V>(sums, x, lines, columns, [](auto, VF v) { return v; });
-  unroll<V>([&](auto v) { sum[v] = sums[v].value(); });
+  if (m.centre) fold_columns<Sum, V>(sums, x, lines, columns, [](auto, VF v) MOTE_LAMBDA { return v; });
+  unroll<V>([&](auto v) MOTE_LAMBDA { sum[v] = sums[v].value(); });
   sum_groups<V>(sum, columns, m.group);
-  unroll<V>([&](auto v) { mean[v] = hn::Div(sum[v], count); });
-  fold_columns<Sum, V>(squares, x, lines, columns, [&](auto v, VF value) {
+  unroll<V>([&](auto v) MOTE_LAMBDA { mean[v] = hn::Div(sum[v], count); });
+  fold_columns<Sum, V>(squares, x, lines, columns, [&](auto v, VF value) MOTE_LAMBDA {
     const VF d = hn::Sub(value, mean[v]);
     return hn::Mul(d, d);
   });
-  unroll<V>([&](auto v) { sum[v] = squares[v].value(); });
+  unroll<V>([&](auto v) MOTE_LAMBDA { sum[v] = squares[v].value(); });
   sum_groups<V>(sum, columns, m.group);
   VF scale[V], bias[V];
-  unroll<V>([&](auto v) {
+  unroll<V>([&](auto v) MOTE_LAMBDA {
     const int32_t at = first + v * kLanes, left = columns - v * kLanes;
     inverse[v] = m.inverse_of(hn::Div(sum[v], count));
     scale[v] = m.part[kScale].data != nullptr ? side(m.part[kScale].data + base[kScale], step[kScale], at, left) : broadcast(1.0f);
@@ -150,7 +154,7 @@ void normalize_columns(const Norm& m, const int64_t* base, const int64_t* step, 
     for (int32_t i = 0; i < n; ++i) {
       const float* in = reinterpret_cast<const float*>(x + offset[0] + i * steps[0]);
       float* out = reinterpret_cast<float*>(y + offset[1] + i * steps[1]);
-      unroll<V>([&](auto v) {
+      unroll<V>([&](auto v) MOTE_LAMBDA {
         const int32_t left = columns - v * kLanes;
         const VF value = hn::Mul(hn::Sub(load_some(in + v * kLanes, left), mean[v]), inverse[v]);
         store_some(hn::Add(hn::Mul(value, scale[v]), bias[v]), left, out + v * kLanes);

@@ -44,11 +44,11 @@ void reduce(const OpContext& c, const F& f, const Finish& finish) {
   const float count = static_cast<float>(lines.count());
   const uint8_t* in = x.as<const uint8_t>();
   uint8_t* out = y.as<uint8_t>();
-  const auto result = [&](VF v) { return finish(v, broadcast(count)); };
+  const auto result = [&](VF v) MOTE_LAMBDA { return finish(v, broadcast(count)); };
   if (innermost_is_in(*x.desc, mask)) {
     const int32_t none[2] = {-1, -1};
     if (kept.depth == 0) kept.close(none);
-    const auto of_element = [&](int32_t, VF v, int32_t) { return f(v); };
+    const auto of_element = [&](int32_t, VF v, int32_t) MOTE_LAMBDA { return f(v); };
     const auto rows = [&](const int64_t* offset, const int64_t* step, int32_t n) {
       for (int32_t i = 0; i < n; ++i) {
         typename Fold::Total total;
@@ -65,27 +65,27 @@ void reduce(const OpContext& c, const F& f, const Finish& finish) {
     each_column_block(n, [&](auto vectors, int32_t first, int32_t columns) {
       constexpr int V = decltype(vectors)::value;
       typename Fold::Total totals[V];
-      fold_columns<Fold, V>(totals, in + offset[0] + first * 4, lines, columns, [&](auto, VF v) { return f(v); });
+      fold_columns<Fold, V>(totals, in + offset[0] + first * 4, lines, columns, [&](auto, VF v) MOTE_LAMBDA { return f(v); });
       float* to = reinterpret_cast<float*>(out + offset[1]) + first;
-      unroll<V>([&](auto v) { store_some(result(totals[v].value()), columns - v * kLanes, to + v * kLanes); });
+      unroll<V>([&](auto v) MOTE_LAMBDA { store_some(result(totals[v].value()), columns - v * kLanes, to + v * kLanes); });
     });
   });
 }
 
-constexpr auto kAsIs = [](VF v) { return v; };
-constexpr auto kSize = [](VF v) { return hn::Abs(v); };
-constexpr auto kSquare = [](VF v) { return hn::Mul(v, v); };
-constexpr auto kTotal = [](VF v, VF) { return v; };
+constexpr auto kAsIs = [](VF v) MOTE_LAMBDA { return v; };
+constexpr auto kSize = [](VF v) MOTE_LAMBDA { return hn::Abs(v); };
+constexpr auto kSquare = [](VF v) MOTE_LAMBDA { return hn::Mul(v, v); };
+constexpr auto kTotal = [](VF v, VF) MOTE_LAMBDA { return v; };
 
 Status run_sum(const OpContext& c) noexcept { return reduce<Sum>(c, kAsIs, kTotal), Status::kOk; }
 Status run_mean(const OpContext& c) noexcept {
-  return reduce<Sum>(c, kAsIs, [](VF v, VF count) { return hn::Div(v, count); }), Status::kOk;
+  return reduce<Sum>(c, kAsIs, [](VF v, VF count) MOTE_LAMBDA { return hn::Div(v, count); }), Status::kOk;
 }
 Status run_max(const OpContext& c) noexcept { return reduce<Max>(c, kAsIs, kTotal), Status::kOk; }
 Status run_min(const OpContext& c) noexcept { return reduce<Min>(c, kAsIs, kTotal), Status::kOk; }
 Status run_l1(const OpContext& c) noexcept { return reduce<Sum>(c, kSize, kTotal), Status::kOk; }
 Status run_l2(const OpContext& c) noexcept {
-  return reduce<Sum>(c, kSquare, [](VF v, VF) { return hn::Sqrt(v); }), Status::kOk;
+  return reduce<Sum>(c, kSquare, [](VF v, VF) MOTE_LAMBDA { return hn::Sqrt(v); }), Status::kOk;
 }
 Status run_sum_square(const OpContext& c) noexcept { return reduce<Sum>(c, kSquare, kTotal), Status::kOk; }
 
