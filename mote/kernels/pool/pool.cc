@@ -112,7 +112,10 @@ MOTE_INLINE void fold_channels(const Position& p, D d, int32_t channel, hn::TFro
     Fold<D> line[V];
     for (int32_t k = 0; k < p.columns; ++k, at += p.step) {
       const T* values = reinterpret_cast<const T*>(at);
-      unroll<V>([&](auto v) MOTE_LAMBDA { (Fold<D>::kByLines ? line : total)[v].add(hn::LoadU(d, values + v * kWidth)); });
+      unroll<V>([&](auto v) MOTE_LAMBDA {
+        if constexpr (Fold<D>::kByLines) line[v].add(hn::LoadU(d, values + v * kWidth));
+        else total[v].add(hn::LoadU(d, values + v * kWidth));
+      });
     }
     if constexpr (Fold<D>::kByLines) unroll<V>([&](auto v) MOTE_LAMBDA { total[v].add(line[v]); });
   }
