@@ -173,7 +173,7 @@ fuzz() {
 
 # The sanitizer build: tests, then fuzz targets.
 test_sanitized() {
-  if build asan; then run_ctest asan; fuzz 40; else count "asan: build" 1; fi
+  if build asan; then run_ctest asan; fuzz 30; else count "asan: build" 1; fi
 }
 
 # The Python package as users install it, and its tests. The compiler goes by the name that the release build has for it: ccache knows the
