@@ -5,6 +5,8 @@
 #include <sstream>
 
 #include "mote/backends/null/null_backend.h"
+#include "mote/kernels/select.h"
+#include "mote/platform/cpu.h"
 #include "mote/tools/failure.h"
 #ifdef MOTE_WITH_OPENCL
 #include "mote/backends/opencl/opencl_backend.h"
@@ -20,6 +22,9 @@ namespace mote::tools {
 namespace {
 
 std::vector<KnownBackend> built_in() {
+#ifdef MOTE_WITH_OPENCL
+  backends::opencl_host_kernels = kernels::select_for(kernels::best_isa(cpu_features()));
+#endif
   return {
       {backends::null_backend(), nullptr},
 #ifdef MOTE_WITH_OPENCL

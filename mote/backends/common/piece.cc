@@ -57,6 +57,7 @@ class Reader {
       if (d.storage < Storage::kInput) return fail("inputs and outputs must be bound by the caller");
       io_[tensor] = static_cast<int32_t>(piece_.buffer_bytes.size());
       (i < m.input_count ? piece_.inputs : piece_.outputs).push_back(static_cast<int32_t>(piece_.buffer_bytes.size()));
+      (i < m.input_count ? piece_.input_tensors : piece_.output_tensors).push_back(tensor);
       piece_.buffer_bytes.push_back(static_cast<uint64_t>(element_count(d)) * dtype_bytes(d.dtype));
     }
     return true;
@@ -65,6 +66,7 @@ class Reader {
   bool locate(uint32_t tensor, Operand* o) {
     const TensorDesc& d = t_.tensors[tensor];
     *o = operand_of(d);
+    o->tensor = static_cast<int32_t>(tensor);
     if (d.dynamic != 0 || (d.layout == Layout::kPlain && !is_dense(d))) return fail("a tensor is not dense, or its size is not fixed");
     if (d.storage == Storage::kConstant) {
       o->data = program_.segment(d.bank).data + d.offset;
@@ -154,8 +156,7 @@ bool operands_fit(const Program& program, const mote_backend_tensor* operands, u
   for (uint32_t i = 0; i < count; ++i) {
     const TensorDesc& d = t.tensors[t.ios[(output ? m.first_output : m.first_input) + i].tensor];
     const mote_backend_tensor& o = operands[i];
-    if (o.dtype != static_cast<uint8_t>(d.dtype) || o.rank != d.rank || !std::equal(d.dims, d.dims + d.rank, o.dims))
-      return false;
+    if (o.dtype != static_cast<uint8_t>(d.dtype) || o.rank != d.rank || !std::equal(d.dims, d.dims + d.rank, o.dims)) return false;
   }
   return true;
 }

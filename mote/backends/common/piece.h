@@ -28,6 +28,7 @@ struct Operand {
   int32_t dims[kMaxRank] = {};
   Layout layout = Layout::kPlain;
   const void* data = nullptr;  // of constants
+  int32_t tensor = -1;         // of the piece's program
   Place place;                 // of what is computed
 
   int64_t count() const {
@@ -54,6 +55,7 @@ struct OpView {
 struct Piece {
   std::vector<uint64_t> buffer_bytes;    // buffer 0 is the backend's, for constants; then memory banks, inputs, outputs
   std::vector<int32_t> inputs, outputs;  // buffers
+  std::vector<uint32_t> input_tensors, output_tensors;
   std::vector<OpView> ops;
   std::deque<std::array<uint64_t, 32>> attrs;  // what ops point to
 };

@@ -13,7 +13,8 @@ namespace mote::backends::opencl {
 namespace {
 
 static_assert((kNoLibrary & MOTE_BACKEND_ABSENT) != 0, "the runtime tells absent devices by this bit");
-constexpr const char *kBuildOptions = "-cl-std=CL1.2", *kHalfOptions = "-cl-std=CL1.2 -DMOTE_HALF";
+constexpr const char* kBuildOptions[kKernelForms] = {"-cl-std=CL1.2", "-cl-std=CL1.2 -DMOTE_HALF_IN", "-cl-std=CL1.2 -DMOTE_HALF_OUT",
+                                                     "-cl-std=CL1.2 -DMOTE_HALF_IN -DMOTE_HALF_OUT"};
 
 std::string info_of(const Api& cl, cl_device_id id, cl_device_info what) {
   size_t size = 0;
@@ -106,9 +107,8 @@ void keep_binary(const Device& d, cl_program program, const std::string& key) {
   if (d.api->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof at, &at, nullptr) == CL_SUCCESS) store_binary(key, binary);
 }
 
-Error build(const Device* d, bool half, cl_program* program, std::string* detail) {
-  const char* options = half ? kHalfOptions : kBuildOptions;
-  const std::string source = kernel_source();
+Error build(const Device* d, uint32_t form, const std::string& source, cl_program* program, std::string* detail) {
+  const char* options = kBuildOptions[form];
   const std::string key = binary_key({d->name, d->driver, options, source});
   std::vector<unsigned char> binary;
   if (load_binary(key, &binary) && build_binary(d, options, binary, program)) return kOk;
@@ -140,7 +140,7 @@ Error open(Device* d, std::string* detail) {
   cl_int code = CL_SUCCESS;
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(d->platform), 0};
   d->context = d->api->clCreateContext(properties, 1, &d->id, nullptr, nullptr, &code);
-  return code == CL_SUCCESS ? build(d, false, &d->program, detail) : error_of(code);
+  return error_of(code);
 }
 
 // Never destroyed: a driver may be gone when a process ends.
@@ -158,8 +158,7 @@ Shared& shared() {
 }  // namespace
 
 Device::~Device() {
-  for (cl_program p : {program, half_program})
-    if (p != nullptr) api->clReleaseProgram(p);
+  for (const auto& [what, program] : programs) api->clReleaseProgram(program);
   if (context != nullptr) api->clReleaseContext(context);
 }
 
@@ -209,17 +208,19 @@ std::shared_ptr<const Device> find_device(Error* error, std::string* detail) {
   return s.device;
 }
 
-cl_program half_kernels(const Device& device, Error* error) {
+cl_program program_with(const Device& device, const char* kernel, uint32_t form, Error* error) {
   const std::lock_guard<std::mutex> lock(shared().mutex);
   // The device is this module's own; others see it as it is.
-  auto& own = const_cast<Device&>(device);
+  auto& programs = const_cast<Device&>(device).programs;
+  const std::string& source = source_of(kernel);
+  *error = kOk;
+  if (const auto known = programs.find({&source, form}); known != programs.end()) return known->second;
+  cl_program program = nullptr;
   std::string detail;
-  *error = own.half_program != nullptr ? kOk : build(&own, true, &own.half_program, &detail);
-  if (*error != kOk && own.half_program != nullptr) {
-    own.api->clReleaseProgram(own.half_program);
-    own.half_program = nullptr;
-  }
-  return own.half_program;
+  *error = build(&device, form, source, &program, &detail);
+  if (*error == kOk) return programs[{&source, form}] = program;
+  if (program != nullptr) device.api->clReleaseProgram(program);
+  return nullptr;
 }
 
 void give_up(const Device* device) {

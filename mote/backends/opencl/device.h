@@ -3,11 +3,13 @@
 // The device of this process: found and its kernels built when first asked for, then shared by all sessions. When it fails it is given up,
 // and the next who asks gets it anew.
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "mote/backends/opencl/cl_api.h"
+#include "mote/backends/opencl/plan.h"
 
 namespace mote::backends::opencl {
 
@@ -40,7 +42,7 @@ struct Device {
   cl_platform_id platform = nullptr;
   cl_device_id id = nullptr;
   cl_context context = nullptr;
-  cl_program program = nullptr, half_program = nullptr;  // kernels with tensors stored as f32, and as f16 (built when asked for)
+  std::map<std::pair<const void*, uint32_t>, cl_program> programs;  // of sources and forms, built when first asked for
   cl_uint compute_units = 1;
   std::string name, driver;
   std::vector<std::string> capabilities;
@@ -50,8 +52,8 @@ struct Device {
 // *detail. Any thread.
 std::shared_ptr<const Device> find_device(Error* error, std::string* detail);
 
-// The kernels for tensors stored as f16. Null with *error.
-cl_program half_kernels(const Device& device, Error* error);
+// The program with a kernel of one form (plan.h). Null with *error.
+cl_program program_with(const Device& device, const char* kernel, uint32_t form, Error* error);
 
 // Who sees a device fail says so: the next find_device() begins anew. Null: whichever there is.
 void give_up(const Device* device);

@@ -25,6 +25,12 @@ struct WindowArgs : Window2d {
   int32_t groups, padded_cols;
 };
 static_assert(sizeof(WindowArgs) == 17 * 4, "as window.cl has it");
+struct AttentionArgs {
+  int32_t heads, key_heads, queries, keys, depth, width;
+  int32_t causal, left, right;
+  int32_t mask[4], has_mask;
+  float scale, softcap;
+};
 struct WalkArgs {
   int32_t size[8], a[8], b[8], out[8];
   int32_t count;

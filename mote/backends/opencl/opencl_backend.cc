@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 
+#include "mote/backends/opencl/blob.h"
 #include "mote/backends/opencl/session.h"
 #include "mote/backends/opencl/version.h"
 
@@ -28,9 +29,11 @@ uint32_t init(const mote_backend_blob* blob, const mote_backend_tensor* inputs, 
   if (device == nullptr) return error;
   Program program;
   Plan plan;
-  if (blob->entry != 0 || !open_piece(blob->data, blob->size, &program)) return kBlobBroken;
-  const bool half = std::strstr(blob->capabilities, "f16-storage") != nullptr;
-  if (!make_plan(program, device->compute_units, half, &plan, &detail)) return kBlobBroken;
+  BlobEnd end;
+  uint64_t program_bytes = 0;
+  if (blob->entry != 0 || !read_blob(blob->data, blob->size, &program_bytes, &end)) return kBlobBroken;
+  if (!open_piece(blob->data, program_bytes, &program)) return kBlobBroken;
+  if (!make_plan(program, device->compute_units, end.narrow, &plan, &detail)) return kBlobBroken;
   if (!operands_fit(program, inputs, input_count, false) || !operands_fit(program, outputs, output_count, true)) return kOperandsUnfit;
   auto session = std::make_unique<Session>(device);
   if (const Error e = session->create(plan)) {

@@ -2,6 +2,7 @@
 
 #include "mote/api/backend.h"
 #include "mote/api/backend_compiler.h"
+#include "mote/core/op.h"
 
 namespace mote::backends {
 
@@ -12,5 +13,8 @@ const mote_backend_compiler* opencl_compiler() noexcept;
 // The same device with tensors stored as f16: half the memory and bandwidth, arithmetic in f32.
 const mote_backend* opencl_f16_backend() noexcept;
 const mote_backend_compiler* opencl_f16_compiler() noexcept;
+// Asked for kernels before the portable ones when the compiler of opencl_f16 looks at a piece's numbers; null: nobody. Set before it is
+// used.
+extern KernelFn (*opencl_host_kernels)(uint16_t op, const OpContext&) noexcept;
 
 }  // namespace mote::backends

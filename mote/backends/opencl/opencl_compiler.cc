@@ -1,10 +1,11 @@
-// What the compiler asks: which operators run here, how long they take, and the blob, which is the piece's program as it is.
+// What the compiler asks: which operators run here, how long they take, and the blob.
 
 #include <new>
 
 #include "mote/backends/common/families.h"
+#include "mote/backends/opencl/blob.h"
 #include "mote/backends/opencl/opencl_backend.h"
-#include "mote/backends/opencl/plan.h"
+#include "mote/backends/opencl/storage.h"
 #include "mote/backends/opencl/version.h"
 #include "mote/backends/opencl/work.h"
 
@@ -31,15 +32,23 @@ double cost_ns(const mote_backend_op* op, const mote_backend_rates* rates) {
   return ns;
 }
 
+constexpr double kTolerance = 1e-3, kHalfTolerance = 1e-2;
+
 template <bool kHalf>
 uint32_t lower(const uint8_t* program, uint64_t size, void (*emit)(void* self, const void* data, uint64_t bytes), void* self,
                uint64_t* device_bytes) try {
   Program piece;
+  if (!open_piece(program, size, &piece)) return 1;
+  BlobEnd end;
+  if (kHalf) end.narrow = choose_narrow(piece, kHalfTolerance);
+  if (kHalf && end.narrow.empty()) return 3;
   Plan plan;
   std::string why;
-  if (!open_piece(program, size, &piece) || !make_plan(piece, kUsualUnits, kHalf, &plan, &why)) return 1;
+  if (!make_plan(piece, kUsualUnits, end.narrow, &plan, &why)) return 1;
   *device_bytes = plan.device_bytes();
   emit(self, program, size);
+  const std::vector<uint8_t> bytes = bytes_of(end);
+  emit(self, bytes.data(), bytes.size());
   return 0;
 } catch (const std::bad_alloc&) {
   return 2;
@@ -47,7 +56,6 @@ uint32_t lower(const uint8_t* program, uint64_t size, void (*emit)(void* self, c
 
 // Of a phone's GPU of the better kind: what is assumed until the user's device was measured.
 constexpr mote_backend_rates kRates = {300, 20, 5, 0, 150000, 0, {15000, 0.0067, 0.01, 0.013, 0.03, 0.05, 0.05, 0.4, 0.4, 0.4}};
-constexpr double kTolerance = 1e-3, kHalfTolerance = 1e-2;
 constexpr mote_backend_compiler kCompiler = {MOTE_BACKEND_COMPILER_ABI,
                                              kName,
                                              kVersion,

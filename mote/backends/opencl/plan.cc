@@ -5,6 +5,7 @@
 
 #include "mote/backends/common/families.h"
 #include "mote/backends/opencl/families.h"
+#include "mote/backends/opencl/storage.h"
 #include "mote/core/half.h"
 #include "mote/ops/op_id.h"
 
@@ -33,6 +34,7 @@ constexpr Family kFamilies[] = {
     {OpId::conv, OpId::conv_transpose, &lower_conv},
     {OpId::max_pool, OpId::avg_pool, &lower_pool},
     {OpId::adaptive_avg_pool, OpId::adaptive_avg_pool, &lower_pool},
+    {OpId::attention, OpId::attention, &lower_attention},
     {OpId::layer_norm, OpId::layer_norm, &lower_layer_norm},
     {OpId::resize, OpId::resize, &lower_resize},
 };
@@ -56,22 +58,24 @@ const char* check_operands(const OpView& op) {
 
 class Planner {
  public:
-  Planner(const Program& program, uint32_t units, bool half, Plan& plan, std::string& why)
-      : program_(program), plan_(plan), recorder_(plan, units), why_(why) {
-    plan_.half = half;
-  }
+  Planner(const Program& program, uint32_t units, const std::vector<uint8_t>& narrow, Plan& plan, std::string& why)
+      : program_(program), plan_(plan), recorder_(plan, units), narrow_(narrow), why_(why) {}
 
   bool run() {
     if (!read_piece(program_, &piece_, &why_)) return false;
+    if (!narrow_.empty() && narrow_.size() != program_.table().tensors.size) return fail("storage of other tensors than the piece has");
     plan_.buffer_bytes = piece_.buffer_bytes;
     plan_.inputs = piece_.inputs;
     plan_.outputs = piece_.outputs;
-    if (plan_.half) begin_half();
+    Storage storage(piece_, narrow_, plan_, recorder_);
+    storage.begin();
     for (OpView& v : piece_.ops) {
+      storage.enter(v);
       place_constants(v);
       if (const char* why = lower_op(v, &recorder_)) return fail("instruction " + std::to_string(v.instruction) + ": " + why);
+      storage.leave();
     }
-    if (plan_.half) end_half();
+    storage.end();
     plan_.buffer_bytes[0] = plan_.constants.size() * 4;
     return plan_.buffer_bytes[0] <= kMostBytes || fail("the piece's weights are more than kernels can address");
   }
@@ -82,46 +86,29 @@ class Planner {
     return false;
   }
 
-  // Everything that is computed takes half the bytes; what comes in and goes out is f32 in buffers of its own, and converted there.
-  void begin_half() {
-    for (size_t i = 1; i < plan_.buffer_bytes.size(); ++i) plan_.buffer_bytes[i] = (plan_.buffer_bytes[i] / 2 + 3) / 4 * 4;
-    plan_.half_buffer = static_cast<int32_t>(plan_.buffer_bytes.size());
-    plan_.buffer_bytes.push_back(0);
-    for (int32_t& b : plan_.inputs) b = convert("store_real", b, true);
-  }
-  void end_half() {
-    for (int32_t& b : plan_.outputs) b = convert("load_real", b, false);
-    plan_.buffer_bytes[static_cast<size_t>(plan_.half_buffer)] = (plan_.halves.size() * 2 + 3) / 4 * 4;
-  }
-  int32_t convert(const char* kernel, int32_t stored, bool in) {
-    const auto count = static_cast<int32_t>(piece_.buffer_bytes[static_cast<size_t>(stored)] / 4);
-    const auto plain = static_cast<int32_t>(plan_.buffer_bytes.size());
-    plan_.buffer_bytes.push_back(piece_.buffer_bytes[static_cast<size_t>(stored)]);
-    recorder_.launch(OpView{}, kernel, {static_cast<size_t>(count)}, {64})
-        .tensor(in ? Place{plain, 0} : Place{stored, 0})
-        .tensor(in ? Place{stored, 0} : Place{plain, 0})
-        .value(count);
-    return plain;
-  }
-
   // Constants that kernels read as they are. Weights are brought into another form by those who need them.
   void place_constants(OpView& v) {
     for (size_t i = 0; i < v.inputs.size(); ++i) {
       Operand& o = v.inputs[i];
       if (!o.present || o.data == nullptr || o.dtype != DType::f32 || o.layout != Layout::kPlain || (i == 1 && repacks_weights(v)))
         continue;
-      const auto known = constants_.find(o.data);
-      o.place = known != constants_.end() ? known->second : recorder_.add_tensor(o.data, static_cast<size_t>(o.count()));
-      constants_[o.data] = o.place;
+      const bool half = recorder_.reads_half() && !reads_float(v, i);
+      const auto known = constants_.find({o.data, half});
+      const auto count = static_cast<size_t>(o.count());
+      o.place = known != constants_.end() ? known->second
+                : half                    ? recorder_.add_tensor(o.data, count)
+                                          : recorder_.add_constant(o.data, count);
+      constants_[{o.data, half}] = o.place;
     }
   }
 
   const Program& program_;
   Plan& plan_;
   Recorder recorder_;
+  const std::vector<uint8_t>& narrow_;
   std::string& why_;
   Piece piece_;
-  std::map<const void*, Place> constants_;
+  std::map<std::pair<const void*, bool>, Place> constants_;
 };
 
 }  // namespace
@@ -140,6 +127,7 @@ Recorder::Args Recorder::launch(const OpView& op, const char* kernel, const std:
   Launch l;
   l.kernel = kernel;
   l.instruction = op.instruction;
+  l.kernels = kernels_;
   for (size_t i = 0; i < global.size(); ++i) {
     const size_t group = i < local.size() ? local[i] : 1;
     l.global[i] = (std::max<size_t>(global[i], 1) + group - 1) / group * group;
@@ -160,7 +148,7 @@ Place Recorder::add_constant(const void* data, size_t words) {
 }
 
 Place Recorder::add_tensor(const void* data, size_t count) {
-  if (counting_ || !plan_.half) return add_constant(data, count);
+  if (counting_ || !reads_half()) return add_constant(data, count);
   plan_.halves.resize((plan_.halves.size() + 63) / 64 * 64);
   const auto at = static_cast<int32_t>(plan_.halves.size());
   for (size_t i = 0; i < count; ++i) {
@@ -196,9 +184,9 @@ Place Recorder::weights(const Operand& w, int32_t n, int32_t k, int32_t padded) 
 
 const char* lower_op(const OpView& op, Recorder* recorder) { return lower_by_family(kFamilies, check_operands, op, recorder); }
 
-bool make_plan(const Program& program, uint32_t compute_units, bool half, Plan* out, std::string* why) {
+bool make_plan(const Program& program, uint32_t compute_units, const std::vector<uint8_t>& narrow, Plan* out, std::string* why) {
   Plan plan;
-  if (!Planner(program, compute_units, half, plan, *why).run()) return false;
+  if (!Planner(program, compute_units, narrow, plan, *why).run()) return false;
   *out = std::move(plan);
   return true;
 }

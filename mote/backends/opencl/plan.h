@@ -16,20 +16,23 @@ struct Arg {
   std::vector<uint8_t> bytes;  // of a number or struct
 };
 
+// Kernels come in four forms: what they read and what they write is f32 or f16.
+constexpr uint32_t kHalfIn = 1, kHalfOut = 2, kKernelForms = 4;
+
 struct Launch {
   const char* kernel = "";
   size_t global[3] = {1, 1, 1};
   size_t local[3] = {0, 0, 0};  // 0: the driver's choice
   std::vector<Arg> args;
   uint32_t instruction = 0;    // of the piece
+  uint32_t kernels = 0;        // which of the device's programs: kHalfIn, kHalfOut
   double items = 1, each = 1;  // work-items, and units of work of each (work.h)
 };
 
 struct Plan {
   std::vector<uint64_t> buffer_bytes;  // buffer 0: constants
   std::vector<uint32_t> constants;     // four bytes each, in buffer 0: weights and tables, and where nothing is half all others
-  bool half = false;                   // computed tensors and constants among them are stored as f16
-  int32_t half_buffer = -1;            // of these constants
+  int32_t half_buffer = -1;            // of constants that are stored as f16
   std::vector<uint16_t> halves;
   std::vector<Launch> launches;
   std::vector<int32_t> inputs, outputs;  // buffers
@@ -70,7 +73,11 @@ class Recorder {
   Args launch(const OpView& op, const char* kernel, const std::vector<size_t>& global, const std::vector<size_t>& local = {});
 
   Place add_constant(const void* data, size_t words);
-  // Of f32 values, as computed tensors are stored.
+  // What the launches that follow read and write.
+  void use_kernels(bool half_in, bool half_out) { kernels_ = (half_in ? kHalfIn : 0) | (half_out ? kHalfOut : 0); }
+  bool reads_half() const { return (kernels_ & kHalfIn) != 0; }
+
+  // Of f32 values, as the kernels in use read tensors.
   Place add_tensor(const void* data, size_t count);
   // Memory for one launch and the next.
   Place workspace(uint64_t words);
@@ -84,12 +91,13 @@ class Recorder {
   const bool counting_;
   std::map<const void*, Place> weights_;
   int32_t workspace_ = -1;
+  uint32_t kernels_ = 0;
 };
 
 // Why an operator cannot run here, or null. With a recorder its launches are added, too.
 const char* lower_op(const OpView& op, Recorder* recorder);
 
-// False with *why for a program that cannot run here.
-bool make_plan(const Program& program, uint32_t compute_units, bool half, Plan* out, std::string* why);
+// False with *why for a program that cannot run here. narrow: of each tensor, whether it is stored as f16 (storage.h); empty: none.
+bool make_plan(const Program& program, uint32_t compute_units, const std::vector<uint8_t>& narrow, Plan* out, std::string* why);
 
 }  // namespace mote::backends::opencl

@@ -141,6 +141,11 @@ bool repacks_weights(const OpView& op) {
   return a.transpose_b == 1 && a.transpose_a == 0;
 }
 
+bool reads_float(const OpView& op, size_t i) {
+  const auto id = static_cast<OpId>(op.op);
+  return i == 2 && (id == OpId::conv || id == OpId::conv_transpose || id == OpId::matmul);
+}
+
 const char* lower_conv(const OpView& op, Recorder* r) {
   const bool transposed = op.op == static_cast<uint16_t>(OpId::conv_transpose);
   return transposed ? lower_window<ops::conv_transpose::Attrs>(op, r, true) : lower_window<ops::conv::Attrs>(op, r, false);

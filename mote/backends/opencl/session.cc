@@ -26,16 +26,10 @@ Error Session::create(const Plan& plan) {
     if (code != CL_SUCCESS) return error_of(code);
     buffers_.push_back(m);
   }
-  program_ = d_.program;
-  if (plan.half) {
-    Error error = kOk;
-    program_ = half_kernels(d_, &error);
-    if (program_ == nullptr) return error;
-    if (!plan.halves.empty())
-      if (const Error e = error_of(cl_.clEnqueueWriteBuffer(queue_, buffers_[static_cast<size_t>(plan.half_buffer)], CL_TRUE, 0,
-                                                            plan.halves.size() * 2, plan.halves.data(), 0, nullptr, nullptr)))
-        return e;
-  }
+  if (!plan.halves.empty())
+    if (const Error e = error_of(cl_.clEnqueueWriteBuffer(queue_, buffers_[static_cast<size_t>(plan.half_buffer)], CL_TRUE, 0,
+                                                          plan.halves.size() * 2, plan.halves.data(), 0, nullptr, nullptr)))
+      return e;
   if (!plan.constants.empty())
     if (const Error e = error_of(cl_.clEnqueueWriteBuffer(queue_, buffers_[0], CL_TRUE, 0, plan.constants.size() * 4, plan.constants.data(),
                                                           0, nullptr, nullptr)))
@@ -46,8 +40,11 @@ Error Session::create(const Plan& plan) {
 }
 
 Error Session::add(const Launch& l) {
+  Error error = kOk;
+  cl_program program = program_with(d_, l.kernel, l.kernels, &error);
+  if (program == nullptr) return error;
   cl_int code = CL_SUCCESS;
-  Ready r{cl_.clCreateKernel(program_, l.kernel, &code), 3, {}, {}, l.local[0] != 0};
+  Ready r{cl_.clCreateKernel(program, l.kernel, &code), 3, {}, {}, l.local[0] != 0};
   if (code != CL_SUCCESS) return error_of(code);
   std::copy(l.global, l.global + 3, r.global);
   std::copy(l.local, l.local + 3, r.local);

@@ -47,7 +47,6 @@ class Session {
   const Device& d_;
   const Api& cl_;
   cl_command_queue queue_ = nullptr;
-  cl_program program_ = nullptr;
   std::vector<cl_mem> buffers_;
   std::vector<uint64_t> bytes_;  // of the buffers
   std::vector<Ready> ready_;

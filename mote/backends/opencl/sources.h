@@ -4,7 +4,7 @@
 
 namespace mote::backends::opencl {
 
-// All of kernels/*.cl as one text, the tiled product once for each size of tile.
-std::string kernel_source();
+// The source that has a kernel, with what it builds on; one source has the kernels of one family. Empty: there is no such kernel.
+const std::string& source_of(const char* kernel);
 
 }  // namespace mote::backends::opencl

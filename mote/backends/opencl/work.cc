@@ -10,13 +10,21 @@ struct KernelKind {
   Work kind;
 };
 constexpr KernelKind kKinds[] = {
-    {"product_64x64", kTileLarge}, {"product_32x32", kTileSmall},
-    {"product_16x64", kTileFlat},  {"matmul", kMatrices},
-    {"depthwise", kWindows},       {"pool", kWindows},
-    {"adaptive_pool", kWindows},   {"resize", kWindows},
-    {"window_product", kGroups},   {"unary", kFunctions},
-    {"elu", kFunctions},           {"reduce", kRows},
-    {"reduce_columns", kRows},     {"softmax", kRows},
+    {"product_64x64", kTileLarge},
+    {"product_32x32", kTileSmall},
+    {"product_16x64", kTileFlat},
+    {"matmul", kMatrices},
+    {"attention", kMatrices},
+    {"depthwise", kWindows},
+    {"pool", kWindows},
+    {"adaptive_pool", kWindows},
+    {"resize", kWindows},
+    {"window_product", kGroups},
+    {"unary", kFunctions},
+    {"elu", kFunctions},
+    {"reduce", kRows},
+    {"reduce_columns", kRows},
+    {"softmax", kRows},
     {"layer_norm", kRows},
 };
 

@@ -5,9 +5,9 @@
 #include <new>
 #include <vector>
 
+#include "mote/backends/common/host_runner.h"
 #include "mote/backends/common/piece.h"
 #include "mote/backends/common/rows.h"
-#include "mote/runtime/instance.h"
 
 namespace mote::backends {
 
@@ -18,38 +18,11 @@ namespace {
 enum Error : uint32_t { kOk = 0, kVersionUnfit, kBlobBroken, kOperandsUnfit, kOutOfMemory, kRunFailed };
 constexpr const char* kVersion = "1";
 
-// The piece with an instance, in memory of its own.
+// The piece with a copy of its bytes.
 struct Runner {
   std::vector<uint64_t> file;
   Program program;
-  Instance instance;
-  std::vector<std::unique_ptr<uint64_t[]>> memory;
-  std::vector<ByteSpan> banks;
-  std::vector<std::vector<uint64_t>> operands;  // dense, inputs then outputs
-
-  ~Runner() { instance.close(); }
-  ByteSpan block(size_t bytes, size_t alignment = 64) {
-    memory.push_back(std::make_unique<uint64_t[]>((bytes + alignment) / 8 + 1));
-    auto* at = reinterpret_cast<uint8_t*>(memory.back().get());
-    at += (alignment - reinterpret_cast<uintptr_t>(at) % alignment) % alignment;
-    return {at, bytes};
-  }
-  bool create() {
-    for (const Bank& b : program.table().banks) banks.push_back(block(static_cast<size_t>(b.size), b.alignment));
-    InstanceMemory m;
-    m.instance = block(program.needs().instance);
-    m.scratch = block(program.needs().scratch(1));
-    m.banks = {banks.data(), banks.size()};
-    InstanceOptions options;
-    options.select = reference_kernels;
-    Diagnostic diagnostic;
-    return instance.create(program, m, options, &diagnostic).ok();
-  }
-  size_t bytes_of(const mote_backend_tensor& t) const {
-    size_t n = dtype_bytes(static_cast<DType>(t.dtype));
-    for (int i = 0; i < t.rank; ++i) n *= static_cast<size_t>(t.dims[i]);
-    return n;
-  }
+  HostRunner host;
 };
 
 uint32_t probe(const char* version, const char*) { return std::strcmp(version, kVersion) == 0 ? kOk : kVersionUnfit; }
@@ -64,9 +37,7 @@ uint32_t init(const mote_backend_blob* blob, const mote_backend_tensor* inputs, 
   if (blob->entry != 0 || !open_piece(bytes, blob->size, &r->program)) return kBlobBroken;
   if (!operands_fit(r->program, inputs, input_count, false) || !operands_fit(r->program, outputs, output_count, true))
     return kOperandsUnfit;
-  if (!r->create()) return kBlobBroken;
-  for (uint32_t i = 0; i < input_count; ++i) r->operands.emplace_back(r->bytes_of(inputs[i]) / 8 + 1);
-  for (uint32_t i = 0; i < output_count; ++i) r->operands.emplace_back(r->bytes_of(outputs[i]) / 8 + 1);
+  if (!r->host.create(r->program, reference_kernels)) return kBlobBroken;
   *handle = r.release();
   *release_blob = 1;
   return kOk;
@@ -78,15 +49,9 @@ uint32_t execute(void* handle, const mote_backend_tensor* inputs, uint32_t input
                  uint32_t output_count) {
   Runner& r = *static_cast<Runner*>(handle);
   const auto width = [](const mote_backend_tensor& t) { return dtype_bytes(static_cast<DType>(t.dtype)); };
-  const auto dense = [&](uint32_t i) { return reinterpret_cast<uint8_t*>(r.operands[i].data()); };
-  for (uint32_t i = 0; i < input_count; ++i) {
-    copy_rows(inputs[i], width(inputs[i]), dense(i), true);
-    if (!r.instance.bind_input(0, i, dense(i), r.bytes_of(inputs[i])).ok()) return kRunFailed;
-  }
-  for (uint32_t i = 0; i < output_count; ++i)
-    if (!r.instance.bind_output(0, i, dense(input_count + i), r.bytes_of(outputs[i])).ok()) return kRunFailed;
-  if (!r.instance.run(0).ok()) return kRunFailed;
-  for (uint32_t i = 0; i < output_count; ++i) copy_rows(outputs[i], width(outputs[i]), dense(input_count + i), false);
+  for (uint32_t i = 0; i < input_count; ++i) copy_rows(inputs[i], width(inputs[i]), r.host.input(i), true);
+  if (!r.host.run()) return kRunFailed;
+  for (uint32_t i = 0; i < output_count; ++i) copy_rows(outputs[i], width(outputs[i]), r.host.output(i), false);
   return kOk;
 }
 

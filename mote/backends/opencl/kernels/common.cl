@@ -1,14 +1,20 @@
 // Tensors are dense and channels-last. Each comes as a buffer and the number of its first element there.
 
-// Computed tensors are stored as float, or as half where memory counts more: arithmetic is in float either way. Weights and tables are
-// float or int. vload_half and vstore_half need no extension.
-#ifdef MOTE_HALF
+// Computed tensors are stored as float, or as half where memory counts more: arithmetic is in float either way. What a kernel reads is of
+// one kind (real), what it writes of one kind (real_out). Weights, biases and tables are float or int. vload_half and vstore_half need no
+// extension.
+#ifdef MOTE_HALF_IN
 #define real half
 #define LOAD(p, i) vload_half(i, p)
-#define STORE(p, i, v) vstore_half(v, i, p)
 #else
 #define real float
 #define LOAD(p, i) (p)[i]
+#endif
+#ifdef MOTE_HALF_OUT
+#define real_out half
+#define STORE(p, i, v) vstore_half(v, i, p)
+#else
+#define real_out float
 #define STORE(p, i, v) (p)[i] = (v)
 #endif
 

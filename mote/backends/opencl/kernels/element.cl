@@ -56,13 +56,13 @@ inline float unary_of(int op, float p, float q, float x) {
   }
 }
 
-__kernel void unary(__global const real* x, int x_at, __global real* y, int y_at, int count, int op, float p, float q) {
+__kernel void unary(__global const real* x, int x_at, __global real_out* y, int y_at, int count, int op, float p, float q) {
   const int i = get_global_id(0);
   if (i < count) STORE(y, y_at + i, unary_of(op, p, q, LOAD(x, x_at + i)));
 }
 
 // scale * x above 0, else scale * alpha * (exp(input_scale * x) - 1).
-__kernel void elu(__global const real* x, int x_at, __global real* y, int y_at, int count, float alpha, float scale, float input_scale) {
+__kernel void elu(__global const real* x, int x_at, __global real_out* y, int y_at, int count, float alpha, float scale, float input_scale) {
   const int i = get_global_id(0);
   if (i >= count) return;
   const float v = LOAD(x, x_at + i);
@@ -85,13 +85,13 @@ inline float binary_of(int op, float a, float b) {
   }
 }
 
-__kernel void binary_same(__global const real* a, int a_at, __global const real* b, int b_at, __global real* y, int y_at, int count,
+__kernel void binary_same(__global const real* a, int a_at, __global const real* b, int b_at, __global real_out* y, int y_at, int count,
                           int b_count, int op) {
   const int i = get_global_id(0);
   if (i < count) STORE(y, y_at + i, binary_of(op, LOAD(a, a_at + i), LOAD(b, b_at + i % b_count)));
 }
 
-__kernel void binary(__global const real* a, int a_at, __global const real* b, int b_at, __global real* y, int y_at, Walk w, int op) {
+__kernel void binary(__global const real* a, int a_at, __global const real* b, int b_at, __global real_out* y, int y_at, Walk w, int op) {
   int i = get_global_id(0);
   if (i >= w.count) return;
   const int out = i;
@@ -105,7 +105,7 @@ __kernel void binary(__global const real* a, int a_at, __global const real* b, i
 }
 
 // Elements from one place to another: transposes, slices, parts of a concatenation.
-__kernel void move(__global const real* x, int x_at, __global real* y, int y_at, Walk w) {
+__kernel void move(__global const real* x, int x_at, __global real_out* y, int y_at, Walk w) {
   int i = get_global_id(0);
   if (i >= w.count) return;
   for (int d = 7; d >= 0; --d) {
@@ -118,7 +118,7 @@ __kernel void move(__global const real* x, int x_at, __global real* y, int y_at,
 }
 
 // a: sizes of x, b: elements added before. mode 0: a value, 1: mirrored without the edge, 2: the edge.
-__kernel void pad(__global const real* x, int x_at, __global real* y, int y_at, Walk w, int mode, float value) {
+__kernel void pad(__global const real* x, int x_at, __global real_out* y, int y_at, Walk w, int mode, float value) {
   int i = get_global_id(0);
   if (i >= w.count) return;
   const int out = i;
@@ -137,12 +137,8 @@ __kernel void pad(__global const real* x, int x_at, __global real* y, int y_at, 
   STORE(y, y_at + out, inside ? LOAD(x, x_at + at) : value);
 }
 
-// From and to what the host has.
-__kernel void store_real(__global const float* from, int from_at, __global real* y, int y_at, int count) {
+// From one kind of storage to the other.
+__kernel void change_kind(__global const real* x, int x_at, __global real_out* y, int y_at, int count) {
   const int i = get_global_id(0);
-  if (i < count) STORE(y, y_at + i, from[from_at + i]);
-}
-__kernel void load_real(__global const real* x, int x_at, __global float* to, int to_at, int count) {
-  const int i = get_global_id(0);
-  if (i < count) to[to_at + i] = LOAD(x, x_at + i);
+  if (i < count) STORE(y, y_at + i, LOAD(x, x_at + i));
 }

@@ -17,15 +17,15 @@ typedef struct {
   int plain;                                  // 1: the left operand is a matrix (rows, k)
 } Product;
 
-__kernel void product_finish(__global const float* partial, int partial_at, int parts, __global const real* bias, int bias_at,
-                             __global const real* residual, int residual_at, __global real* y, int y_at, int count, int cols, Finish f,
+__kernel void product_finish(__global const float* partial, int partial_at, int parts, __global const float* bias, int bias_at,
+                             __global const real* residual, int residual_at, __global real_out* y, int y_at, int count, int cols, Finish f,
                              float alpha) {
   const int i = get_global_id(0);
   if (i >= count) return;
   float v = 0;
   for (int p = 0; p < parts; ++p) v += partial[partial_at + p * count + i];
   v *= alpha;
-  if (f.bias) v += LOAD(bias, bias_at + i % cols);
+  if (f.bias) v += bias[bias_at + i % cols];
   if (f.residual) v += LOAD(residual, residual_at + i);
   STORE(y, y_at + i, activate(f.kind, f.a, f.b, v));
 }
@@ -35,8 +35,8 @@ typedef struct {
   int m, n, k, a_row, a_col, b_row, b_col, batches;
 } Matrices;
 __kernel void matmul(__global const real* a, int a_at, __global const real* b, int b_at, __global const int* a_batch,
-                     int a_batch_at, __global const int* b_batch, int b_batch_at, __global const real* bias, int bias_at,
-                     __global const real* residual, int residual_at, __global real* y, int y_at, Matrices s, Finish f, float alpha) {
+                     int a_batch_at, __global const int* b_batch, int b_batch_at, __global const float* bias, int bias_at,
+                     __global const real* residual, int residual_at, __global real_out* y, int y_at, Matrices s, Finish f, float alpha) {
   const int col = get_global_id(0), row = get_global_id(1), batch = get_global_id(2);
   if (col >= s.n || row >= s.m) return;
   const int ai = a_at + a_batch[a_batch_at + batch] + row * s.a_row, bi = b_at + b_batch[b_batch_at + batch] + col * s.b_col;
@@ -44,7 +44,7 @@ __kernel void matmul(__global const real* a, int a_at, __global const real* b, i
   for (int k = 0; k < s.k; ++k) v = fma(LOAD(a, ai + k * s.a_col), LOAD(b, bi + k * s.b_row), v);
   v *= alpha;
   const int at = (batch * s.m + row) * s.n + col;
-  if (f.bias) v += LOAD(bias, bias_at + col);
+  if (f.bias) v += bias[bias_at + col];
   if (f.residual) v += LOAD(residual, residual_at + at);
   STORE(y, y_at + at, activate(f.kind, f.a, f.b, v));
 }

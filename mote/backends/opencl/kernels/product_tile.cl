@@ -2,8 +2,8 @@
 // source once for each size.
 
 __kernel __attribute__((reqd_work_group_size(COLS / TC, ROWS / TR, 1))) void NAME(
-    __global const real* x, int x_at, __global const float* w, int w_at, __global const real* bias, int bias_at,
-    __global const real* residual, int residual_at, __global real* y, int y_at, __global float* partial, int partial_at,
+    __global const real* x, int x_at, __global const float* w, int w_at, __global const float* bias, int bias_at,
+    __global const real* residual, int residual_at, __global real_out* y, int y_at, __global float* partial, int partial_at,
     Product p, Finish f, float alpha) {
   __local float left[DEPTH][ROWS + 1];
   __local float right[DEPTH][COLS];
@@ -67,7 +67,7 @@ __kernel __attribute__((reqd_work_group_size(COLS / TC, ROWS / TR, 1))) void NAM
         continue;
       }
       v *= alpha;
-      if (f.bias) v += LOAD(bias, bias_at + col);
+      if (f.bias) v += bias[bias_at + col];
       if (f.residual) v += LOAD(residual, residual_at + at);
       STORE(y, y_at + at, activate(f.kind, f.a, f.b, v));
     }

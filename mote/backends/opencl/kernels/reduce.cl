@@ -1,32 +1,5 @@
 // Sums, means, extrema, softmax and norms. A group of GROUP work-items shares the elements of one result.
 
-#define GROUP 64
-
-inline float group_sum(__local float* part, float v) {
-  const int id = get_local_id(0);
-  part[id] = v;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int step = GROUP / 2; step > 0; step /= 2) {
-    if (id < step) part[id] += part[id + step];
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
-  const float r = part[0];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return r;
-}
-inline float group_max(__local float* part, float v) {
-  const int id = get_local_id(0);
-  part[id] = v;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int step = GROUP / 2; step > 0; step /= 2) {
-    if (id < step && (part[id + step] > part[id] || isnan(part[id + step]))) part[id] = part[id + step];
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
-  const float r = part[0];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return r;
-}
-
 // Results are (outer, inner), each over `length` elements `inner` apart. kind 0 sum, 1 mean, 2 maximum, 3 minimum, 4 product, 5 sum of
 // squares, 6 sum of magnitudes, 7 root of the sum of squares.
 float reduce_start(int kind) { return kind == 2 ? -INFINITY : kind == 3 ? INFINITY : kind == 4 ? 1 : 0; }
@@ -40,7 +13,7 @@ float reduce_with(int kind, float v, float e) {
 }
 float reduce_end(int kind, float v, int length) { return kind == 1 ? v / length : kind == 7 ? sqrt(v) : v; }
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce(__global const real* x, int x_at, __global real* y, int y_at,
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce(__global const real* x, int x_at, __global real_out* y, int y_at,
                                                                          int length, int inner, int kind) {
   __local float part[GROUP];
   const int result = get_group_id(0), first = x_at + result / inner * length * inner + result % inner;
@@ -66,7 +39,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce(__global
 }
 
 // The same for few elements of many results: a work-item each.
-__kernel void reduce_columns(__global const real* x, int x_at, __global real* y, int y_at, int length, int inner, int kind, int count) {
+__kernel void reduce_columns(__global const real* x, int x_at, __global real_out* y, int y_at, int length, int inner, int kind, int count) {
   const int result = get_global_id(0);
   if (result >= count) return;
   const int first = x_at + result / inner * length * inner + result % inner;
@@ -75,7 +48,7 @@ __kernel void reduce_columns(__global const real* x, int x_at, __global real* y,
   STORE(y, y_at + result, reduce_end(kind, v, length));
 }
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void softmax(__global const real* x, int x_at, __global real* y, int y_at,
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void softmax(__global const real* x, int x_at, __global real_out* y, int y_at,
                                                                           int length, int inner, int logarithm) {
   __local float part[GROUP];
   const int row = get_group_id(0), first = row / inner * length * inner + row % inner;
@@ -94,7 +67,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void softmax(__globa
 // Rows of `length`; scale and bias have as many values, or none.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void layer_norm(__global const real* x, int x_at, __global const real* scale,
                                                                              int scale_at, __global const real* bias, int bias_at,
-                                                                             __global real* y, int y_at, int length, float epsilon,
+                                                                             __global real_out* y, int y_at, int length, float epsilon,
                                                                              int has_scale, int has_bias) {
   __local float part[GROUP];
   const int first = get_group_id(0) * length;

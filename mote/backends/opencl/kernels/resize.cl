@@ -2,7 +2,7 @@
 // each output row and then each output column, `count` positions, and `weights` as many weights.
 
 __kernel void resize(__global const real* x, int x_at, __global const int* taps, int taps_at, __global const float* weights,
-                     int weights_at, __global real* y, int y_at, int batch, int in_h, int in_w, int channels, int out_h, int out_w,
+                     int weights_at, __global real_out* y, int y_at, int batch, int in_h, int in_w, int channels, int out_h, int out_w,
                      int count_h, int count_w) {
   const int c = get_global_id(0), pos = get_global_id(1);
   if (c >= channels || pos >= batch * out_h * out_w) return;

@@ -7,8 +7,8 @@ typedef struct {
 } Window;
 
 // One channel in, one out. Weights (taps, channels).
-__kernel void depthwise(__global const real* x, int x_at, __global const float* w, int w_at, __global const real* bias, int bias_at,
-                        __global const real* residual, int residual_at, __global real* y, int y_at, Window p, Finish f) {
+__kernel void depthwise(__global const real* x, int x_at, __global const float* w, int w_at, __global const float* bias, int bias_at,
+                        __global const real* residual, int residual_at, __global real_out* y, int y_at, Window p, Finish f) {
   const int c = get_global_id(0), pos = get_global_id(1);
   if (c >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
   const int ow = pos % p.out_w, rest = pos / p.out_w, oh = rest % p.out_h, n = rest / p.out_h;
@@ -24,14 +24,14 @@ __kernel void depthwise(__global const real* x, int x_at, __global const float* 
     }
   }
   const int at = pos * p.out_c + c;
-  if (f.bias) v += LOAD(bias, bias_at + c);
+  if (f.bias) v += bias[bias_at + c];
   if (f.residual) v += LOAD(residual, residual_at + at);
   STORE(y, y_at + at, activate(f.kind, f.a, f.b, v));
 }
 
 // Groups of several channels, and transposed convolutions of any groups.
-__kernel void window_product(__global const real* x, int x_at, __global const float* w, int w_at, __global const real* bias, int bias_at,
-                             __global const real* residual, int residual_at, __global real* y, int y_at, Window p, Finish f,
+__kernel void window_product(__global const real* x, int x_at, __global const float* w, int w_at, __global const float* bias, int bias_at,
+                             __global const real* residual, int residual_at, __global real_out* y, int y_at, Window p, Finish f,
                              int transposed) {
   const int o = get_global_id(0), pos = get_global_id(1);
   if (o >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
@@ -58,14 +58,14 @@ __kernel void window_product(__global const real* x, int x_at, __global const fl
     }
   }
   const int at = pos * p.out_c + o;
-  if (f.bias) v += LOAD(bias, bias_at + o);
+  if (f.bias) v += bias[bias_at + o];
   if (f.residual) v += LOAD(residual, residual_at + at);
   STORE(y, y_at + at, activate(f.kind, f.a, f.b, v));
 }
 
 // kind 0: maximum, NaN wins. 1: mean of what is inside. 2: sum over `divisor`. 3: mean over inside and padding of the window that lies
 // within the padded input.
-__kernel void pool(__global const real* x, int x_at, __global real* y, int y_at, Window p, int kind, float divisor, int padded_h,
+__kernel void pool(__global const real* x, int x_at, __global real_out* y, int y_at, Window p, int kind, float divisor, int padded_h,
                    int padded_w) {
   const int c = get_global_id(0), pos = get_global_id(1);
   if (c >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
@@ -91,7 +91,7 @@ __kernel void pool(__global const real* x, int x_at, __global real* y, int y_at,
 }
 
 // Windows that cover the input evenly: [i * in / out, ceil((i + 1) * in / out)).
-__kernel void adaptive_pool(__global const real* x, int x_at, __global real* y, int y_at, Window p) {
+__kernel void adaptive_pool(__global const real* x, int x_at, __global real_out* y, int y_at, Window p) {
   const int c = get_global_id(0), pos = get_global_id(1);
   if (c >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
   const int ow = pos % p.out_w, rest = pos / p.out_w, oh = rest % p.out_h, n = rest / p.out_h;

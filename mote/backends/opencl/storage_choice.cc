@@ -1,0 +1,207 @@
+// Which tensors f16 is good enough for, found by running the piece with tensors rounded.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "mote/backends/common/host_runner.h"
+#include "mote/backends/opencl/opencl_backend.h"
+#include "mote/backends/opencl/storage.h"
+#include "mote/core/half.h"
+
+namespace mote::backends {
+
+KernelFn (*opencl_host_kernels)(uint16_t op, const OpContext&) noexcept = nullptr;
+
+namespace opencl {
+namespace {
+
+constexpr float kMostMagnitude = 4096;  // a sixteenth of f16's range: other inputs may give more
+constexpr size_t kMostGroups = 24;      // tensors are looked at in so many groups of neighbours
+constexpr double kMostMacs = 4e10;      // spent on looking at them
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// Inputs are uniform numbers from a range: what examples are made of, images, something larger.
+struct Sample {
+  float lo, hi;
+};
+constexpr Sample kSamples[] = {{-1, 1}, {0, 1}, {-2, 2}};
+
+void round_to_half(float* v, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) v[i] = static_cast<float>(f16(v[i]));
+}
+
+class Chooser {
+ public:
+  explicit Chooser(const Program& program) : program_(program), t_(program.table()), narrow_(t_.tensors.size, 0) {}
+
+  std::vector<uint8_t> run(double budget) {
+    if (!host_.create(program_, opencl_host_kernels, &hook_) || !list_tensors() || !expect()) return {};
+    make_groups();
+    for (const Group& g : groups_) set(g, 1);
+    if (error(0, std::size(kSamples)) > budget) widen(budget);
+    return narrow_;
+  }
+
+ private:
+  struct Group {
+    std::vector<uint32_t> tensors;
+    uint64_t elements = 0;
+    double error = 0;
+  };
+
+  // Tensors in the order they are made.
+  bool list_tensors() {
+    const Method& m = t_.methods[0];
+    const auto add = [&](uint32_t t) {
+      if (t_.tensors[t].dtype == DType::f32 && t_.tensors[t].storage != ::mote::Storage::kConstant) tensors_.push_back(t);
+    };
+    for (uint32_t i = 0; i < m.input_count; ++i) add(t_.ios[m.first_input + i].tensor);
+    for (uint32_t pc = m.first_instruction; pc < m.first_instruction + m.instruction_count; ++pc) {
+      const Instruction& n = t_.instructions[pc];
+      if (n.op >= kFirstControlOp) return false;
+      for (uint32_t k = n.input_count; k < uint32_t{n.input_count} + n.output_count; ++k)
+        if (const int32_t t = t_.operands[n.operands + k]; t >= 0) add(static_cast<uint32_t>(t));
+    }
+    return true;
+  }
+
+  void event(const TraceEvent& e) {
+    if (e.kind != TraceEvent::Kind::kInstructionEnd) return;
+    const Instruction& n = t_.instructions[e.instruction];
+    for (uint32_t k = n.input_count; k < uint32_t{n.input_count} + n.output_count; ++k)
+      if (const int32_t t = t_.operands[n.operands + k]; t >= 0) look(static_cast<uint32_t>(t));
+  }
+
+  void look(uint32_t t) {
+    const TensorDesc& d = t_.tensors[t];
+    if (d.dtype != DType::f32) return;
+    auto* v = reinterpret_cast<float*>(host_.tensor(t));
+    const int64_t count = element_count(d);
+    if (narrow_[t] != 0) round_to_half(v, count);
+    if (most_.empty()) return;
+    for (int64_t i = 0; i < count; ++i)
+      if (!(std::fabs(v[i]) <= most_[t])) most_[t] = std::fabs(v[i]);
+  }
+
+  bool run_sample(size_t s) {
+    uint64_t state = 0x9e3779b97f4a7c15u * (s + 1);
+    const Method& m = t_.methods[0];
+    for (uint32_t i = 0; i < m.input_count; ++i) {
+      const uint32_t t = t_.ios[m.first_input + i].tensor;
+      const TensorDesc& d = t_.tensors[t];
+      const int64_t count = element_count(d);
+      auto* v = reinterpret_cast<float*>(host_.input(i));
+      if (d.dtype != DType::f32) continue;  // zeros
+      for (int64_t k = 0; k < count; ++k) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        v[k] = kSamples[s].lo + (kSamples[s].hi - kSamples[s].lo) * static_cast<float>(state >> 40) / 16777216.0f;
+      }
+      look(t);
+    }
+    return host_.run();
+  }
+
+  // What f32 gives, and how large tensors become.
+  bool expect() {
+    most_.assign(t_.tensors.size, 0);
+    for (size_t s = 0; s < std::size(kSamples); ++s) {
+      if (!run_sample(s)) return false;
+      expected_.emplace_back();
+      for (uint32_t i = 0; i < t_.methods[0].output_count; ++i) expected_.back().push_back(result(i));
+    }
+    most_values_ = std::move(most_);
+    most_.clear();
+    return true;
+  }
+
+  std::vector<float> result(uint32_t i) {
+    const TensorDesc& d = t_.tensors[t_.ios[t_.methods[0].first_output + i].tensor];
+    if (d.dtype != DType::f32) return {};
+    std::vector<float> v(static_cast<size_t>(element_count(d)));
+    if (!v.empty()) std::memcpy(v.data(), host_.output(i), v.size() * sizeof(float));
+    return v;
+  }
+
+  // The largest error of samples [first, end), each relative to the largest value of its output.
+  double error(size_t first, size_t end) {
+    double worst = 0;
+    for (size_t s = first; s < end; ++s) {
+      if (!run_sample(s)) return kNever;
+      for (uint32_t o = 0; o < t_.methods[0].output_count; ++o) {
+        const std::vector<float> found = result(o);
+        const std::vector<float>& wanted = expected_[s][o];
+        double largest = 0, most = 0;
+        for (size_t i = 0; i < found.size(); ++i) {
+          if (!std::isfinite(wanted[i])) continue;
+          const double e = std::fabs(double{found[i]} - wanted[i]);
+          largest = std::isnan(e) ? kNever : std::max(largest, e);
+          most = std::max(most, std::fabs(double{wanted[i]}));
+        }
+        if (most > 0) worst = std::max(worst, largest / most);
+      }
+    }
+    return worst;
+  }
+
+  void make_groups() {
+    const Certificate* c = t_.certificate;
+    const double runs = kMostMacs / std::max(1.0, c != nullptr ? static_cast<double>(c->macs) : 0.0);
+    const size_t count = std::max<size_t>(2, runs < kMostGroups ? static_cast<size_t>(runs) : kMostGroups);
+    std::vector<uint32_t> fit;
+    for (uint32_t t : tensors_)
+      if (most_values_[t] <= kMostMagnitude) fit.push_back(t);
+    const size_t each = std::max<size_t>(1, (fit.size() + count - 1) / count);
+    for (size_t i = 0; i < fit.size(); ++i) {
+      if (i % each == 0) groups_.emplace_back();
+      groups_.back().tensors.push_back(fit[i]);
+      groups_.back().elements += static_cast<uint64_t>(element_count(t_.tensors[fit[i]]));
+    }
+  }
+
+  void set(const Group& g, uint8_t value) {
+    for (uint32_t t : g.tensors) narrow_[t] = value;
+  }
+
+  // Errors of groups add up as squares. Those with the most error for their size stay f32 until what is left fits.
+  void widen(double budget) {
+    std::fill(narrow_.begin(), narrow_.end(), uint8_t{0});
+    double sum = 0;
+    for (Group& g : groups_) {
+      set(g, 1);
+      g.error = error(0, 1);
+      set(g, 0);
+      sum += g.error * g.error;
+    }
+    std::stable_sort(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) {
+      return a.error * a.error * static_cast<double>(b.elements) > b.error * b.error * static_cast<double>(a.elements);
+    });
+    for (const Group& g : groups_) set(g, 1);
+    for (const Group& g : groups_) {
+      set(g, 0);
+      sum -= g.error * g.error;
+      if (std::sqrt(std::max(0.0, sum)) <= budget && error(0, std::size(kSamples)) <= budget) return;
+    }
+  }
+
+  const Program& program_;
+  const ProgramTable& t_;
+  const TraceHook hook_{this, [](void* self, const TraceEvent& e) { static_cast<Chooser*>(self)->event(e); }};
+  HostRunner host_;
+  std::vector<uint8_t> narrow_;
+  std::vector<uint32_t> tensors_;
+  std::vector<float> most_, most_values_;                  // largest magnitude of each tensor; most_ is empty when nobody asks
+  std::vector<std::vector<std::vector<float>>> expected_;  // of each sample and output
+  std::vector<Group> groups_;
+};
+
+}  // namespace
+
+std::vector<uint8_t> choose_narrow(const Program& program, double tolerance) {
+  if (program.table().methods.size != 1) return {};
+  return Chooser(program).run(tolerance / 2);
+}
+
+}  // namespace opencl
+}  // namespace mote::backends
