@@ -16,7 +16,7 @@ struct ProductArgs {
   int32_t rows, cols, padded_cols, k;
   int32_t in_h, in_w, in_c, out_h, out_w, kernel_w;
   int32_t stride_h, stride_w, dilation_h, dilation_w, pad_h, pad_w;
-  int32_t k_part, plain;
+  int32_t k_part, plain, batched;
 };
 struct MatricesArgs {
   int32_t m, n, k, a_row, a_col, b_row, b_col, batches;
@@ -30,6 +30,9 @@ struct AttentionArgs {
   int32_t causal, left, right;
   int32_t mask[4], has_mask;
   float scale, softcap;
+};
+struct WinogradArgs {
+  int32_t batch, in_h, in_w, in_c, out_h, out_w, out_c, pad_h, pad_w, tiles_h, tiles_w;
 };
 struct WalkArgs {
   int32_t size[8], a[8], b[8], out[8];

@@ -10,7 +10,6 @@
 #include <fstream>
 #include <functional>
 
-#include "mote/backends/opencl/blob.h"
 #include "mote/backends/opencl/device.h"
 #include "mote/backends/opencl/version.h"
 #include "mote/compiler/ir/builder.h"
@@ -119,6 +118,8 @@ std::vector<Case> cases() {
       {"conv 3x3, stride 2", {2, 12, 9, 4}, conv(conv_attrs(2, 1, 1, 3), {70, 3, 3, 4}, true, false)},
       {"conv 1x1 with residual", {1, 8, 8, 16}, conv(conv_attrs(1, 0, 1, 0), {16, 1, 1, 16}, true, true)},
       {"conv with many channels", {1, 4, 4, 130}, conv(conv_attrs(1, 1, 1, 7), {33, 3, 3, 130}, false, false)},
+      {"conv in Winograd's form", {1, 30, 29, 48}, conv(conv_attrs(1, 1, 1, 2), {48, 3, 3, 48}, true, true)},
+      {"conv in Winograd's form, a batch", {3, 17, 20, 32}, conv(conv_attrs(1, 0, 1, 0), {70, 3, 3, 32}, false, false)},
       {"conv depthwise", {1, 9, 8, 24}, conv(conv_attrs(2, 1, 24, 3), {24, 3, 3, 1}, true, false)},
       {"conv in groups", {1, 6, 6, 8}, conv(conv_attrs(1, 1, 2, 0), {6, 3, 3, 4}, true, false)},
       {"matmul with constant weights",
@@ -306,23 +307,6 @@ TEST(OpenCl, EveryUnaryOperatorComputesWhatTheCpuComputes) {
       else EXPECT_NEAR(found[i], expected[i], 1e-5f * std::max(1.0f, std::fabs(expected[i])));
     }
   }
-}
-
-// The end of a blob is read back, and no number in it is believed.
-TEST(OpenCl, BlobsCarryWhatWasFoundOut) {
-  const opencl::BlobEnd end{{1, 0, 1}, "groups"};
-  std::vector<uint8_t> blob(100, 7);
-  const std::vector<uint8_t> bytes = opencl::bytes_of(end);
-  blob.insert(blob.end(), bytes.begin(), bytes.end());
-  opencl::BlobEnd found;
-  uint64_t program = 0;
-  ASSERT_TRUE(opencl::read_blob(blob.data(), blob.size(), &program, &found));
-  EXPECT_EQ(program, 100u);
-  EXPECT_EQ(found.narrow, end.narrow);
-  EXPECT_EQ(found.tuning, end.tuning);
-  blob[blob.size() - 16] = 200;
-  EXPECT_FALSE(opencl::read_blob(blob.data(), blob.size(), &program, &found));
-  EXPECT_FALSE(opencl::read_blob(blob.data(), 3, &program, &found));
 }
 
 // What is too large for f16, or loses too much there, stays f32.

@@ -62,6 +62,11 @@ class Recorder {
       return *this;
     }
 
+    // The kernel of f32, whatever the operator's tensors are.
+    Args& plain() {
+      launch_.kernels = 0;
+      return *this;
+    }
     Args& each(double units) {
       launch_.each = units;
       return *this;
@@ -83,13 +88,15 @@ class Recorder {
   Place workspace(uint64_t words);
   // (K, N padded to a multiple of `pad`), of weights (N, K) plain or in panels; made once for each constant.
   Place weights(const Operand& w, int32_t n, int32_t k, int32_t padded);
+  // (36 points, K, N padded) of weights (N, 3, 3, K), in Winograd's form; likewise.
+  Place winograd_weights(const Operand& w, int32_t n, int32_t k, int32_t padded);
   uint32_t compute_units() const { return units_; }
 
  private:
   Plan& plan_;
   const uint32_t units_;
   const bool counting_;
-  std::map<const void*, Place> weights_;
+  std::map<const void*, Place> weights_, winograd_weights_;
   int32_t workspace_ = -1;
   uint32_t kernels_ = 0;
 };

@@ -4,6 +4,8 @@
 
 #include "mote/backends/opencl/device_types.h"
 #include "mote/backends/opencl/families.h"
+#include "mote/backends/opencl/products.h"
+#include "mote/backends/opencl/winograd.h"
 #include "mote/ops/conv/conv.h"
 #include "mote/ops/conv_transpose/conv_transpose.h"
 #include "mote/ops/matmul/matmul.h"
@@ -11,10 +13,7 @@
 namespace mote::backends::opencl {
 namespace {
 
-constexpr int32_t kPad = 64;    // columns of weights come in such numbers
 constexpr int32_t kDepth = 16;  // of a tile: product.cl
-
-int32_t padded(int32_t n) { return (n + kPad - 1) / kPad * kPad; }
 
 template <class A>
 FinishArgs finish_of(const OpView& op, const A& a) {
@@ -23,20 +22,12 @@ FinishArgs finish_of(const OpView& op, const A& a) {
 
 Place place_of(const OpView& op, size_t i) { return op.has(i) ? op.inputs[i].place : Place{}; }
 
-struct Tile {
-  const char* kernel;
-  int32_t rows, cols;
-};
-
 // The matrix product of the rows of input 0 with constant weights.
 void add_product(const OpView& op, Recorder& r, ProductArgs p, const FinishArgs& f, float alpha) {
-  const auto parts_of = [](int32_t n, int32_t by) { return (n + by - 1) / by; };
-  const auto tiles = [&](const Tile& t) { return static_cast<int64_t>(parts_of(p.rows, t.rows)) * parts_of(p.cols, t.cols); };
-  constexpr Tile kLarge = {"product_64x64", 64, 64}, kSmall = {"product_32x32", 32, 32}, kFlat = {"product_16x64", 16, 64};
-  const int64_t wanted = int64_t{2} * r.compute_units();
-  const Tile t = p.rows <= 16 ? kFlat : tiles(kLarge) >= wanted ? kLarge : kSmall;
+  const Tile t = tile_for(p.rows, p.cols, 1, r.compute_units());
+  const int64_t wanted = int64_t{2} * r.compute_units(), tiles = int64_t{parts_of(p.rows, t.rows)} * parts_of(p.cols, t.cols);
   // Too few tiles for the device: several groups share the sums of one.
-  int64_t parts = std::max<int64_t>(1, wanted / std::max<int64_t>(1, tiles(t)));
+  int64_t parts = std::max<int64_t>(1, wanted / std::max<int64_t>(1, tiles));
   parts = std::min<int64_t>({parts, p.k / (4 * kDepth), 32});
   parts = std::max<int64_t>(parts, 1);
   p.k_part = parts_of(parts_of(p.k, static_cast<int32_t>(parts)), kDepth) * kDepth;
@@ -45,7 +36,7 @@ void add_product(const OpView& op, Recorder& r, ProductArgs p, const FinishArgs&
   if (parts > 1 && count * parts > (int64_t{1} << 28)) parts = 1, p.k_part = parts_of(p.k, kDepth) * kDepth;
   const Place partial = parts > 1 ? r.workspace(static_cast<uint64_t>(count * parts)) : Place{};
   const Place w = r.weights(op.inputs[1], p.cols, p.k, p.padded_cols);
-  const size_t lx = t.rows == 64 ? 16 : t.rows == 32 ? 16 : 32, ly = 256 / lx;
+  const auto lx = static_cast<size_t>(t.group_x), ly = static_cast<size_t>(t.group_y);
   r.launch(
        op, t.kernel,
        {static_cast<size_t>(parts_of(p.cols, t.cols)) * lx, static_cast<size_t>(parts_of(p.rows, t.rows)) * ly, static_cast<size_t>(parts)},
@@ -59,7 +50,7 @@ void add_product(const OpView& op, Recorder& r, ProductArgs p, const FinishArgs&
       .value(p)
       .value(f)
       .value(alpha)
-      .each(static_cast<double>(t.rows) * t.cols * p.k_part / 256);
+      .each(product_units(t, t.rows, t.cols, p.k_part) / (t.group_x * t.group_y));
   if (parts == 1) return;
   r.launch(op, "product_finish", {static_cast<size_t>(count)}, {64})
       .tensor(partial)
@@ -90,7 +81,7 @@ const char* lower_window(const OpView& op, Recorder* r, bool transposed) {
   if (r == nullptr) return nullptr;
   WindowArgs p{window_of(op, a, w.dims + 1), 0, 0};
   p.groups = a.groups;
-  p.padded_cols = padded(p.out_c);
+  p.padded_cols = padded_columns(p.out_c);
   const FinishArgs f = finish_of(op, a);
   const int32_t positions = p.batch * p.out_h * p.out_w, taps = p.kernel_h * p.kernel_w;
   if (!transposed && a.groups == 1) {
@@ -100,7 +91,10 @@ const char* lower_window(const OpView& op, Recorder* r, bool transposed) {
     q.stride_h = p.stride_h, q.stride_w = p.stride_w, q.dilation_h = p.dilation_h, q.dilation_w = p.dilation_w;
     q.pad_h = p.pad_h, q.pad_w = p.pad_w;
     q.plain = taps == 1 && p.stride_h == 1 && p.stride_w == 1 && p.in_h == p.out_h && p.in_w == p.out_w ? 1 : 0;
-    add_product(op, *r, q, f, 1);
+    const bool square = p.kernel_h == 3 && p.kernel_w == 3 && p.stride_h == 1 && p.stride_w == 1 && p.dilation_h == 1 && p.dilation_w == 1;
+    const double units = product_units(tile_for(q.rows, q.cols, 1, r->compute_units()), q.rows, q.cols, q.k);
+    if (square && winograd_pays(p, units)) add_winograd(op, *r, p, f);
+    else add_product(op, *r, q, f, 1);
     return nullptr;
   }
   const bool depthwise = !transposed && a.groups == p.in_c && p.in_c == p.out_c;
@@ -134,6 +128,17 @@ std::vector<int32_t> batch_offsets(const Operand& o, const Operand& y) {
 
 }  // namespace
 
+Tile tile_for(int32_t rows, int32_t cols, int32_t count, uint32_t compute_units) {
+  constexpr Tile kLarge = {"product_64x64", 64, 64, 16, 16}, kSmall = {"product_32x32", 32, 32, 16, 16},
+                 kFlat = {"product_16x64", 16, 64, 32, 8};
+  const int64_t large = int64_t{count} * parts_of(rows, kLarge.rows) * parts_of(cols, kLarge.cols);
+  return rows <= 16 ? kFlat : large >= int64_t{2} * compute_units ? kLarge : kSmall;
+}
+
+double product_units(const Tile& t, int32_t rows, int32_t cols, int32_t k) {
+  return static_cast<double>(parts_of(rows, t.rows)) * t.rows * parts_of(cols, t.cols) * t.cols * k;
+}
+
 bool repacks_weights(const OpView& op) {
   if (op.op == static_cast<uint16_t>(OpId::conv) || op.op == static_cast<uint16_t>(OpId::conv_transpose)) return true;
   if (op.op != static_cast<uint16_t>(OpId::matmul) || op.inputs[1].data == nullptr || op.inputs[1].rank != 2) return false;
@@ -165,7 +170,7 @@ const char* lower_matmul(const OpView& op, Recorder* r) {
   const int64_t batches = y.count() / std::max<int64_t>(1, static_cast<int64_t>(m) * n);
   if (constant) {
     ProductArgs p{};
-    p.rows = static_cast<int32_t>(batches) * m, p.cols = n, p.padded_cols = padded(n), p.k = k;
+    p.rows = static_cast<int32_t>(batches) * m, p.cols = n, p.padded_cols = padded_columns(n), p.k = k;
     p.plain = p.kernel_w = p.in_c = p.out_h = p.out_w = 1;
     add_product(op, *r, p, f, a.alpha);
     return nullptr;

@@ -11,6 +11,7 @@
 #include "opencl_reduce_data.h"
 #include "opencl_resize_data.h"
 #include "opencl_window_data.h"
+#include "opencl_winograd_data.h"
 
 namespace mote::backends::opencl {
 namespace {
@@ -38,7 +39,8 @@ std::vector<std::string> make_sources() {
 #define MOTE_TEXT(family) (std::string(reinterpret_cast<const char*>(mote_opencl_##family), mote_opencl_##family##_size) + "\n")
   const std::string common = MOTE_TEXT(common), group = common + MOTE_TEXT(group), tile = MOTE_TEXT(product_tile);
   std::vector<std::string> all = {common + MOTE_TEXT(product), common + MOTE_TEXT(window), common + MOTE_TEXT(element),
-                                  common + MOTE_TEXT(resize),  group + MOTE_TEXT(reduce),  group + MOTE_TEXT(attention)};
+                                  common + MOTE_TEXT(resize),  group + MOTE_TEXT(reduce),  group + MOTE_TEXT(attention),
+                                  common + MOTE_TEXT(winograd)};
 #undef MOTE_TEXT
   for (const Tile& t : kTiles) all[0] += tile_text(t, tile);
   return all;

@@ -19,6 +19,8 @@ constexpr KernelKind kKinds[] = {
     {"pool", kWindows},
     {"adaptive_pool", kWindows},
     {"resize", kWindows},
+    {"winograd_input", kWindows},
+    {"winograd_output", kWindows},
     {"window_product", kGroups},
     {"unary", kFunctions},
     {"elu", kFunctions},

@@ -2,7 +2,7 @@
 // (kernel row, kernel column, input channel). The left operand is gathered on the way into local memory, weights lie as (k, columns).
 //
 // The tiles are in product_tile.cl. With several parts (the third dimension) each
-// sums a range of k into `partial`, and `product_finish` adds them up.
+// sums a range of k into `partial`, and `product_finish` adds them up; batched, each is a product whose sums go there.
 
 #define DEPTH 16
 #define ITEMS 256
@@ -15,6 +15,7 @@ typedef struct {
   int stride_h, stride_w, dilation_h, dilation_w, pad_h, pad_w;
   int k_part;                                 // k of one part, a multiple of DEPTH
   int plain;                                  // 1: the left operand is a matrix (rows, k)
+  int batched;                                // 1: parts are products of their own, one behind the other
 } Product;
 
 __kernel void product_finish(__global const float* partial, int partial_at, int parts, __global const float* bias, int bias_at,

@@ -10,6 +10,10 @@ __kernel __attribute__((reqd_work_group_size(COLS / TC, ROWS / TR, 1))) void NAM
   const int lx = get_local_id(0), ly = get_local_id(1), id = ly * (COLS / TC) + lx;
   const int row0 = get_group_id(1) * ROWS, col0 = get_group_id(0) * COLS, part = get_group_id(2);
   const int my_k = id % DEPTH, my_col = id % COLS;
+  if (p.batched) {
+    x_at += part * p.rows * p.k;
+    w_at += part * p.k * p.padded_cols;
+  }
   int base[ROWS / DEPTH], first_h[ROWS / DEPTH], first_w[ROWS / DEPTH];
   for (int s = 0; s < ROWS / DEPTH; ++s) {
     const int row = row0 + id / DEPTH + s * DEPTH;
@@ -26,7 +30,7 @@ __kernel __attribute__((reqd_work_group_size(COLS / TC, ROWS / TR, 1))) void NAM
   float sum[TR][TC];
   for (int i = 0; i < TR; ++i)
     for (int j = 0; j < TC; ++j) sum[i][j] = 0;
-  const int k_begin = part * p.k_part, k_end = min(p.k, k_begin + p.k_part);
+  const int k_begin = p.batched ? 0 : part * p.k_part, k_end = min(p.k, k_begin + p.k_part);
   for (int k0 = k_begin; k0 < k_end; k0 += DEPTH) {
     const int k = k0 + my_k;
     if (p.plain) {

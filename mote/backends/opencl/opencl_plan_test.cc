@@ -1,0 +1,45 @@
+// What is decided and written without a device.
+
+#include <gtest/gtest.h>
+
+#include "mote/backends/opencl/blob.h"
+#include "mote/backends/opencl/products.h"
+#include "mote/backends/opencl/winograd.h"
+
+namespace mote::backends::opencl {
+namespace {
+
+// The end of a blob is read back, and no number in it is believed.
+TEST(OpenClPlan, BlobsCarryWhatWasFoundOut) {
+  const BlobEnd end{{1, 0, 1}, "groups"};
+  std::vector<uint8_t> blob(100, 7);
+  const std::vector<uint8_t> bytes = bytes_of(end);
+  blob.insert(blob.end(), bytes.begin(), bytes.end());
+  BlobEnd found;
+  uint64_t program = 0;
+  ASSERT_TRUE(read_blob(blob.data(), blob.size(), &program, &found));
+  EXPECT_EQ(program, 100u);
+  EXPECT_EQ(found.narrow, end.narrow);
+  EXPECT_EQ(found.tuning, end.tuning);
+  blob[blob.size() - 16] = 200;
+  EXPECT_FALSE(read_blob(blob.data(), blob.size(), &program, &found));
+  EXPECT_FALSE(read_blob(blob.data(), 3, &program, &found));
+}
+
+bool pays(int32_t size, int32_t in_c, int32_t out_c) {
+  WindowArgs w{};
+  w.batch = 1, w.in_h = w.in_w = w.out_h = w.out_w = size, w.in_c = in_c, w.out_c = out_c;
+  w.kernel_h = w.kernel_w = 3, w.pad_h = w.pad_w = 1;
+  return winograd_pays(w, product_units(tile_for(size * size, out_c, 1, 16), size * size, out_c, 9 * in_c));
+}
+
+TEST(OpenClPlan, WinogradsFormIsTakenWhereItPays) {
+  EXPECT_TRUE(pays(30, 48, 48)) << "as opencl_backend_test has it";
+  EXPECT_TRUE(pays(56, 64, 64));
+  EXPECT_FALSE(pays(56, 3, 32)) << "few channels: transforms cost more than they spare";
+  EXPECT_FALSE(pays(4, 64, 64)) << "one tile fills a small part of what a product works on";
+  EXPECT_FALSE(pays(3000, 64, 64)) << "more memory than it may take";
+}
+
+}  // namespace
+}  // namespace mote::backends::opencl
