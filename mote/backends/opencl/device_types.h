@@ -34,6 +34,16 @@ struct AttentionArgs {
 struct WinogradArgs {
   int32_t batch, in_h, in_w, in_c, out_h, out_w, out_c, pad_h, pad_w, tiles_h, tiles_w;
 };
+struct QuantSumArgs {
+  int32_t mode, sign, a_flip, b_flip, a_zero, b_zero, y_zero, left_shift;
+  int32_t a_multiplier, a_shift, b_multiplier, b_shift, y_multiplier, y_shift;
+  int32_t lo, hi;
+  float a_scale, b_scale, y_scale;
+};
+struct StageArgs {
+  int32_t x_flip, x_zero, w_zero, y_zero, lo, hi, mode, residual, residual_shift;
+  QuantSumArgs sum;
+};
 struct WalkArgs {
   int32_t size[8], a[8], b[8], out[8];
   int32_t count;

@@ -26,6 +26,23 @@ bool bound(const OpView& op, size_t i, float* out) {
 
 }  // namespace
 
+WalkArgs broadcast_walk(const Operand& a, const Operand& b, const Operand& y) {
+  WalkArgs w{};
+  w.count = static_cast<int32_t>(y.count());
+  const auto steps = [&](const Operand& o, int32_t* out) {
+    int32_t step = 1;
+    for (int i = 0; i < 8; ++i) {
+      const int k = o.rank - 1 - i;
+      out[7 - i] = k < 0 || o.dims[k] == 1 ? 0 : step;
+      step *= k < 0 ? 1 : o.dims[k];
+    }
+  };
+  for (int i = 0; i < 8; ++i) w.size[7 - i] = i < y.rank ? y.dim(-1 - i) : 1;
+  steps(a, w.a);
+  steps(b, w.b);
+  return w;
+}
+
 const char* lower_unary(const OpView& op, Recorder* r) {
   const Operand &x = op.inputs[0], &y = op.outputs[0];
   if (x.dtype != DType::f32) return "only f32 is computed there";
@@ -93,20 +110,12 @@ const char* lower_binary(const OpView& op, Recorder* r) {
         .value(op_number);
     return nullptr;
   }
-  WalkArgs w{};
-  w.count = count;
-  const auto steps = [&](const Operand& o, int32_t* out) {
-    int32_t step = 1;
-    for (int i = 0; i < 8; ++i) {
-      const int k = o.rank - 1 - i;
-      out[7 - i] = k < 0 || o.dims[k] == 1 ? 0 : step;
-      step *= k < 0 ? 1 : o.dims[k];
-    }
-  };
-  for (int i = 0; i < 8; ++i) w.size[7 - i] = i < y.rank ? y.dim(-1 - i) : 1;
-  steps(a, w.a);
-  steps(b, w.b);
-  r->launch(op, "binary", {static_cast<size_t>(count)}, {64}).tensor(a.place).tensor(b.place).tensor(y.place).value(w).value(op_number);
+  r->launch(op, "binary", {static_cast<size_t>(count)}, {64})
+      .tensor(a.place)
+      .tensor(b.place)
+      .tensor(y.place)
+      .value(broadcast_walk(a, b, y))
+      .value(op_number);
   return nullptr;
 }
 

@@ -1,8 +1,9 @@
 #pragma once
 
 // Operators by family: each function says why it cannot run one (null: it can) and, with a recorder, adds its launches. Operands have
-// been checked to be dense f32, or constants.
+// been checked to be dense f32 (or 8-bit numbers, where plan.cc has a family for these), or constants.
 
+#include "mote/backends/opencl/device_types.h"
 #include "mote/backends/opencl/plan.h"
 
 namespace mote::backends::opencl {
@@ -11,6 +12,10 @@ namespace mote::backends::opencl {
 bool repacks_weights(const OpView& op);
 // Whether kernels read input i as f32, however tensors are stored: biases of products.
 bool reads_float(const OpView& op, size_t i);
+// Over the elements of y, with steps of a and b that repeat where they are broadcast.
+WalkArgs broadcast_walk(const Operand& a, const Operand& b, const Operand& y);
+// A convolution of one group as a matrix product.
+ProductArgs product_of(const WindowArgs& w);
 
 const char* lower_copy(const OpView& op, Recorder* r);
 const char* lower_move(const OpView& op, Recorder* r);
@@ -24,5 +29,13 @@ const char* lower_attention(const OpView& op, Recorder* r);
 const char* lower_conv(const OpView& op, Recorder* r);
 const char* lower_pool(const OpView& op, Recorder* r);
 const char* lower_resize(const OpView& op, Recorder* r);
+
+// Of 8-bit numbers.
+const char* lower_quantize(const OpView& op, Recorder* r);
+const char* lower_q_conv(const OpView& op, Recorder* r);
+const char* lower_q_matmul(const OpView& op, Recorder* r);
+const char* lower_q_binary(const OpView& op, Recorder* r);
+const char* lower_q_pool(const OpView& op, Recorder* r);
+const char* lower_q_lut(const OpView& op, Recorder* r);
 
 }  // namespace mote::backends::opencl

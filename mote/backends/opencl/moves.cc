@@ -44,7 +44,8 @@ WalkArgs walk_of(int rank, const int32_t* sizes, const int32_t* from, const int3
 
 void add_move(const OpView& op, Recorder& r, const Place& from, const Place& to, const WalkArgs& w) {
   if (w.count == 0) return;
-  r.launch(op, "move", {static_cast<size_t>(w.count)}, {64}).tensor(from).tensor(to).value(w);
+  const char* kernel = op.outputs[0].dtype == DType::f32 ? "move" : "move_bytes";
+  r.launch(op, kernel, {static_cast<size_t>(w.count)}, {64}).tensor(from).tensor(to).value(w);
 }
 
 Place behind(const Place& p, int64_t elements) { return {p.buffer, p.offset + static_cast<int32_t>(elements)}; }
@@ -72,7 +73,7 @@ const char* concat(const OpView& op, Recorder* r) {
   const Operand& y = op.outputs[0];
   const int axis = axis_of(op.attributes<ops::concat::Attrs>().axis, y.rank);
   for (const Operand& x : op.inputs)
-    if (x.dtype != DType::f32) return "only f32 is computed there";
+    if (x.dtype != y.dtype) return "only f32 is computed there";
   if (r == nullptr) return nullptr;
   const Steps to = dense_steps(y);
   int64_t at = 0;
@@ -144,6 +145,7 @@ const char* space_depth(const OpView& op, Recorder* r) {
 const char* pad(const OpView& op, Recorder* r) {
   const auto& a = op.attributes<ops::pad::Attrs>();
   const Operand &x = op.inputs[0], &y = op.outputs[0];
+  if (x.dtype != DType::f32) return "only f32 is computed there";
   if (a.mode > ops::pad::kEdge) return "a way of padding without a kernel";
   int64_t begin[kMaxRank], end[kMaxRank];
   bool known = false;
@@ -170,7 +172,7 @@ const char* pad(const OpView& op, Recorder* r) {
 
 const char* lower_copy(const OpView& op, Recorder* r) {
   const Operand &x = op.inputs[0], &y = op.outputs[0];
-  if (x.dtype != DType::f32) return "only f32 is computed there";
+  if (x.dtype != y.dtype) return "only f32 is computed there";
   if (!constants(op)) return "its shape is known only when running";
   if (r == nullptr || (x.place.buffer == y.place.buffer && x.place.offset == y.place.offset)) return nullptr;
   const int32_t count = static_cast<int32_t>(x.count()), one = 1;
@@ -179,7 +181,7 @@ const char* lower_copy(const OpView& op, Recorder* r) {
 }
 
 const char* lower_move(const OpView& op, Recorder* r) {
-  if (op.inputs.empty() || !op.inputs[0].present || op.inputs[0].dtype != DType::f32) return "only f32 is computed there";
+  if (op.inputs.empty() || !op.inputs[0].present || op.inputs[0].dtype != op.outputs[0].dtype) return "only f32 is computed there";
   const auto id = static_cast<OpId>(op.op);
   if (id == OpId::concat) return concat(op, r);
   if (!constants(op)) return "it reads sizes or indices when running";

@@ -15,8 +15,9 @@ namespace {
 
 constexpr uint32_t kUsualUnits = 16;  // when the device is not known
 
+template <bool kHalf>
 const char* supports(const mote_backend_op* op) {
-  return supports_by(*op, [](const OpView& v) { return lower_op(v, nullptr); });
+  return supports_by(*op, [](const OpView& v) { return kHalf && has_bytes(v) ? "8-bit numbers, beside f16" : lower_op(v, nullptr); });
 }
 
 void work(const mote_backend_op* op, const mote_backend_rates* rates, double* units) try {
@@ -61,7 +62,7 @@ constexpr mote_backend_compiler kCompiler = {MOTE_BACKEND_COMPILER_ABI,
                                              kVersion,
                                              kCapabilities,
                                              kRates,
-                                             &supports,
+                                             &supports<false>,
                                              &cost_ns,
                                              &lower<false>,
                                              kWorkCount,
@@ -73,7 +74,7 @@ constexpr mote_backend_compiler kHalfCompiler = {MOTE_BACKEND_COMPILER_ABI,
                                                  kVersion,
                                                  kHalfCapabilities,
                                                  kRates,
-                                                 &supports,
+                                                 &supports<true>,
                                                  &cost_ns,
                                                  &lower<true>,
                                                  kWorkCount,

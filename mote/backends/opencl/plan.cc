@@ -7,6 +7,7 @@
 #include "mote/backends/opencl/families.h"
 #include "mote/backends/opencl/storage.h"
 #include "mote/core/half.h"
+#include "mote/core/layout.h"
 #include "mote/ops/op_id.h"
 
 namespace mote::backends::opencl {
@@ -39,6 +40,29 @@ constexpr Family kFamilies[] = {
     {OpId::resize, OpId::resize, &lower_resize},
 };
 
+// Of operators that have kernels for 8-bit numbers.
+constexpr Family kByteFamilies[] = {
+    {OpId::copy, OpId::reshape, &lower_copy},        {OpId::transpose, OpId::pad, &lower_move},
+    {OpId::expand, OpId::expand, &lower_move},       {OpId::depth_to_space, OpId::space_to_depth, &lower_move},
+    {OpId::max_pool, OpId::max_pool, &lower_q_pool}, {OpId::quantize, OpId::dequantize, &lower_quantize},
+    {OpId::q_conv, OpId::q_conv, &lower_q_conv},     {OpId::q_matmul, OpId::q_matmul, &lower_q_matmul},
+    {OpId::q_add, OpId::q_mul, &lower_q_binary},     {OpId::q_avg_pool, OpId::q_avg_pool, &lower_q_pool},
+    {OpId::q_lut, OpId::q_lut, &lower_q_lut},
+};
+
+bool is_byte(const Operand& o) { return o.present && (o.dtype == DType::s8 || o.dtype == DType::u8); }
+
+const char* check_bytes(const OpView& op) {
+  for (const auto* list : {&op.inputs, &op.outputs}) {
+    for (const Operand& o : *list) {
+      if (!o.present || o.data != nullptr) continue;
+      if (!is_byte(o) && o.dtype != DType::f32) return "only 8-bit and f32 numbers are computed there";
+      if (o.count() == 0) return "an empty tensor";
+    }
+  }
+  return nullptr;
+}
+
 const char* check_operands(const OpView& op) {
   if (op.outputs.empty() || !op.outputs[0].present) return "it has no first output";
   for (size_t i = 0; i < op.outputs.size(); ++i) {
@@ -70,8 +94,12 @@ class Planner {
     Storage storage(piece_, narrow_, plan_, recorder_);
     storage.begin();
     for (OpView& v : piece_.ops) {
+      if (!narrow_.empty() && has_bytes(v)) return fail("8-bit numbers beside f16");
       storage.enter(v);
       place_constants(v);
+      for (auto* list : {&v.inputs, &v.outputs})
+        for (Operand& o : *list)
+          if (is_byte(o)) o.place.offset *= 4;  // counted in elements
       if (const char* why = lower_op(v, &recorder_)) return fail("instruction " + std::to_string(v.instruction) + ": " + why);
       storage.leave();
     }
@@ -90,11 +118,12 @@ class Planner {
   void place_constants(OpView& v) {
     for (size_t i = 0; i < v.inputs.size(); ++i) {
       Operand& o = v.inputs[i];
-      if (!o.present || o.data == nullptr || o.dtype != DType::f32 || o.layout != Layout::kPlain || (i == 1 && repacks_weights(v)))
+      if (!o.present || o.data == nullptr || (o.dtype != DType::f32 && !is_byte(o)) || o.layout != Layout::kPlain ||
+          (i == 1 && repacks_weights(v)))
         continue;
       const bool half = recorder_.reads_half() && !reads_float(v, i);
       const auto known = constants_.find({o.data, half});
-      const auto count = static_cast<size_t>(o.count());
+      const auto count = is_byte(o) ? (static_cast<size_t>(o.count()) + 3) / 4 : static_cast<size_t>(o.count());
       o.place = known != constants_.end() ? known->second
                 : half                    ? recorder_.add_tensor(o.data, count)
                                           : recorder_.add_constant(o.data, count);
@@ -182,7 +211,36 @@ Place Recorder::weights(const Operand& w, int32_t n, int32_t k, int32_t padded) 
   return weights_[w.data] = add_constant(out.data(), out.size());
 }
 
-const char* lower_op(const OpView& op, Recorder* recorder) { return lower_by_family(kFamilies, check_operands, op, recorder); }
+Place Recorder::byte_weights(const Operand& w, int32_t n, int32_t k, int32_t padded) {
+  if (counting_) return {0, 0};
+  if (const auto found = weights_.find(w.data); found != weights_.end()) return found->second;
+  std::vector<uint8_t> out((static_cast<size_t>(k) * static_cast<size_t>(padded) + 3) / 4 * 4, 0);
+  const auto* from = static_cast<const uint8_t*>(w.data);
+  const uint8_t flip = w.dtype == DType::u8 ? 0x80 : 0;
+  for (int32_t i = 0; i < n; ++i) {
+    for (int32_t j = 0; j < k; ++j) {
+      const auto row = static_cast<uint32_t>(i), column = static_cast<uint32_t>(j), depth = static_cast<uint32_t>(k);
+      const size_t at =
+          w.layout == Layout::kPlain ? size_t{row} * depth + column : panel_offset(w.layout, w.dtype, row, column, depth) + column % 4;
+      out[size_t{column} * static_cast<size_t>(padded) + row] = from[at] ^ flip;
+    }
+  }
+  Place p = add_constant(out.data(), out.size() / 4);
+  p.offset *= 4;
+  return weights_[w.data] = p;
+}
+
+bool has_bytes(const OpView& op) {
+  for (const auto* list : {&op.inputs, &op.outputs})
+    for (const Operand& o : *list)
+      if (is_byte(o) && o.data == nullptr) return true;
+  return false;
+}
+
+const char* lower_op(const OpView& op, Recorder* recorder) {
+  return has_bytes(op) ? lower_by_family(kByteFamilies, check_bytes, op, recorder)
+                       : lower_by_family(kFamilies, check_operands, op, recorder);
+}
 
 bool make_plan(const Program& program, uint32_t compute_units, const std::vector<uint8_t>& narrow, Plan* out, std::string* why) {
   Plan plan;

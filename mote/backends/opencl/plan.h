@@ -88,6 +88,8 @@ class Recorder {
   Place workspace(uint64_t words);
   // (K, N padded to a multiple of `pad`), of weights (N, K) plain or in panels; made once for each constant.
   Place weights(const Operand& w, int32_t n, int32_t k, int32_t padded);
+  // The same of 8-bit weights, u8 as s8; counted in bytes.
+  Place byte_weights(const Operand& w, int32_t n, int32_t k, int32_t padded);
   // (36 points, K, N padded) of weights (N, 3, 3, K), in Winograd's form; likewise.
   Place winograd_weights(const Operand& w, int32_t n, int32_t k, int32_t padded);
   uint32_t compute_units() const { return units_; }
@@ -100,6 +102,9 @@ class Recorder {
   int32_t workspace_ = -1;
   uint32_t kernels_ = 0;
 };
+
+// Whether an operator computes with 8-bit numbers.
+bool has_bytes(const OpView& op);
 
 // Why an operator cannot run here, or null. With a recorder its launches are added, too.
 const char* lower_op(const OpView& op, Recorder* recorder);

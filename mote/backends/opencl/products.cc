@@ -85,12 +85,7 @@ const char* lower_window(const OpView& op, Recorder* r, bool transposed) {
   const FinishArgs f = finish_of(op, a);
   const int32_t positions = p.batch * p.out_h * p.out_w, taps = p.kernel_h * p.kernel_w;
   if (!transposed && a.groups == 1) {
-    ProductArgs q{};
-    q.rows = positions, q.cols = p.out_c, q.padded_cols = p.padded_cols, q.k = taps * p.in_c;
-    q.in_h = p.in_h, q.in_w = p.in_w, q.in_c = p.in_c, q.out_h = p.out_h, q.out_w = p.out_w, q.kernel_w = p.kernel_w;
-    q.stride_h = p.stride_h, q.stride_w = p.stride_w, q.dilation_h = p.dilation_h, q.dilation_w = p.dilation_w;
-    q.pad_h = p.pad_h, q.pad_w = p.pad_w;
-    q.plain = taps == 1 && p.stride_h == 1 && p.stride_w == 1 && p.in_h == p.out_h && p.in_w == p.out_w ? 1 : 0;
+    const ProductArgs q = product_of(p);
     const bool square = p.kernel_h == 3 && p.kernel_w == 3 && p.stride_h == 1 && p.stride_w == 1 && p.dilation_h == 1 && p.dilation_w == 1;
     const double units = product_units(tile_for(q.rows, q.cols, 1, r->compute_units()), q.rows, q.cols, q.k);
     if (square && winograd_pays(p, units)) add_winograd(op, *r, p, f);
@@ -139,7 +134,19 @@ double product_units(const Tile& t, int32_t rows, int32_t cols, int32_t k) {
   return static_cast<double>(parts_of(rows, t.rows)) * t.rows * parts_of(cols, t.cols) * t.cols * k;
 }
 
+ProductArgs product_of(const WindowArgs& p) {
+  const int32_t taps = p.kernel_h * p.kernel_w;
+  ProductArgs q{};
+  q.rows = p.batch * p.out_h * p.out_w, q.cols = p.out_c, q.padded_cols = p.padded_cols, q.k = taps * p.in_c;
+  q.in_h = p.in_h, q.in_w = p.in_w, q.in_c = p.in_c, q.out_h = p.out_h, q.out_w = p.out_w, q.kernel_w = p.kernel_w;
+  q.stride_h = p.stride_h, q.stride_w = p.stride_w, q.dilation_h = p.dilation_h, q.dilation_w = p.dilation_w;
+  q.pad_h = p.pad_h, q.pad_w = p.pad_w;
+  q.plain = taps == 1 && p.stride_h == 1 && p.stride_w == 1 && p.in_h == p.out_h && p.in_w == p.out_w ? 1 : 0;
+  return q;
+}
+
 bool repacks_weights(const OpView& op) {
+  if (op.op == static_cast<uint16_t>(OpId::q_conv) || op.op == static_cast<uint16_t>(OpId::q_matmul)) return true;
   if (op.op == static_cast<uint16_t>(OpId::conv) || op.op == static_cast<uint16_t>(OpId::conv_transpose)) return true;
   if (op.op != static_cast<uint16_t>(OpId::matmul) || op.inputs[1].data == nullptr || op.inputs[1].rank != 2) return false;
   const auto& a = op.attributes<ops::matmul::Attrs>();

@@ -6,6 +6,12 @@
 #include "mote/backends/common/rows.h"
 
 namespace mote::backends::opencl {
+namespace {
+
+uint32_t width_of(const mote_backend_tensor& t) { return dtype_bytes(static_cast<DType>(t.dtype)); }
+
+}  // namespace
+
 Session::~Session() {
   for (const Ready& r : ready_) cl_.clReleaseKernel(r.kernel);
   for (cl_mem m : buffers_)
@@ -64,9 +70,9 @@ Error Session::start(const mote_backend_tensor* inputs, uint32_t input_count) {
   for (uint32_t i = 0; i < input_count; ++i) {
     const auto buffer = static_cast<size_t>(inputs_[i]);
     const void* data = inputs[i].data;
-    if (!is_dense(inputs[i], 4)) {
+    if (!is_dense(inputs[i], width_of(inputs[i]))) {
       staging_[i].resize(static_cast<size_t>(bytes_[buffer]));
-      copy_rows(inputs[i], 4, staging_[i].data(), true);
+      copy_rows(inputs[i], width_of(inputs[i]), staging_[i].data(), true);
       data = staging_[i].data();
     }
     if (const Error e = error_of(cl_.clEnqueueWriteBuffer(queue_, buffers_[buffer], CL_FALSE, 0, static_cast<size_t>(bytes_[buffer]), data,
@@ -85,7 +91,7 @@ Error Session::fetch(const mote_backend_tensor* outputs, uint32_t output_count) 
   for (uint32_t i = 0; i < output_count; ++i) {
     const auto buffer = static_cast<size_t>(outputs_[i]);
     void* to = outputs[i].data;
-    if (!is_dense(outputs[i], 4)) {
+    if (!is_dense(outputs[i], width_of(outputs[i]))) {
       Gapped g{outputs[i], {}, {}, inputs_.size() + i};
       std::copy(outputs[i].dims, outputs[i].dims + outputs[i].rank, g.dims);
       std::copy(outputs[i].strides, outputs[i].strides + outputs[i].rank, g.strides);
@@ -122,7 +128,7 @@ Error Session::wait() {
   for (Gapped& g : gapped_) {
     g.tensor.dims = g.dims;
     g.tensor.strides = g.strides;
-    copy_rows(g.tensor, 4, staging_[g.staging].data(), false);
+    copy_rows(g.tensor, width_of(g.tensor), staging_[g.staging].data(), false);
   }
   return kOk;
 }

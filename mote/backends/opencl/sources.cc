@@ -6,8 +6,10 @@
 #include "opencl_common_data.h"
 #include "opencl_element_data.h"
 #include "opencl_group_data.h"
+#include "opencl_product_args_data.h"
 #include "opencl_product_data.h"
 #include "opencl_product_tile_data.h"
+#include "opencl_quant_data.h"
 #include "opencl_reduce_data.h"
 #include "opencl_resize_data.h"
 #include "opencl_window_data.h"
@@ -22,12 +24,12 @@ struct Tile {
 };
 constexpr Tile kTiles[] = {{"product_64x64", 64, 64, 4, 4}, {"product_32x32", 32, 32, 2, 2}, {"product_16x64", 16, 64, 2, 2}};
 
-std::string tile_text(const Tile& t, const std::string& source) {
+std::string tile_text(const std::string& kind, const Tile& t, const std::string& source) {
   std::string s;
   const auto define = [&](const char* name, const std::string& value) {
     s += std::string("#undef ") + name + "\n#define " + name + " " + value + "\n";
   };
-  define("NAME", t.name);
+  define("NAME", kind + t.name);
   define("ROWS", std::to_string(t.rows));
   define("COLS", std::to_string(t.cols));
   define("TR", std::to_string(t.item_rows));
@@ -37,12 +39,16 @@ std::string tile_text(const Tile& t, const std::string& source) {
 
 std::vector<std::string> make_sources() {
 #define MOTE_TEXT(family) (std::string(reinterpret_cast<const char*>(mote_opencl_##family), mote_opencl_##family##_size) + "\n")
-  const std::string common = MOTE_TEXT(common), group = common + MOTE_TEXT(group), tile = MOTE_TEXT(product_tile);
-  std::vector<std::string> all = {common + MOTE_TEXT(product), common + MOTE_TEXT(window), common + MOTE_TEXT(element),
-                                  common + MOTE_TEXT(resize),  group + MOTE_TEXT(reduce),  group + MOTE_TEXT(attention),
-                                  common + MOTE_TEXT(winograd)};
+  const std::string common = MOTE_TEXT(common), group = common + MOTE_TEXT(group), tile = MOTE_TEXT(product_tile),
+                    args = MOTE_TEXT(product_args);
+  std::vector<std::string> all = {common + args + MOTE_TEXT(product), common + args + MOTE_TEXT(quant), common + MOTE_TEXT(window),
+                                  common + MOTE_TEXT(element),        common + MOTE_TEXT(resize),       group + MOTE_TEXT(reduce),
+                                  group + MOTE_TEXT(attention),       common + MOTE_TEXT(winograd)};
 #undef MOTE_TEXT
-  for (const Tile& t : kTiles) all[0] += tile_text(t, tile);
+  for (const Tile& t : kTiles) {
+    all[0] += tile_text("", t, tile);
+    all[1] += tile_text("q_", t, tile);
+  }
   return all;
 }
 

@@ -45,3 +45,16 @@ typedef struct {
   int kind, bias, residual;  // bias, residual: 1 when there is one
   float a, b;
 } Finish;
+
+// A walk over elements.
+typedef struct {
+  int size[8], a[8], b[8], out[8];  // sizes and steps, in elements, of up to eight dimensions; unused ones have size 1
+  int count;
+} Walk;
+
+// The geometry of convolutions and pools.
+typedef struct {
+  int batch, in_h, in_w, in_c, out_h, out_w, out_c;
+  int kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_h, pad_w;
+  int groups, padded_cols;  // padded_cols: of the weights, which lie as (taps, channels of a group, outputs)
+} Window;

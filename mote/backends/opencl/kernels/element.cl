@@ -1,10 +1,5 @@
 // Element-wise operators. Numbers of operators are those of mote/ops/ops.def.
 
-typedef struct {
-  int size[8], a[8], b[8], out[8];  // sizes and steps, in elements, of up to eight dimensions; unused ones have size 1
-  int count;
-} Walk;
-
 inline float unary_of(int op, float p, float q, float x) {
   switch (op) {
     case 36: return fabs(x);

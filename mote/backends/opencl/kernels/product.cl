@@ -4,20 +4,6 @@
 // The tiles are in product_tile.cl. With several parts (the third dimension) each
 // sums a range of k into `partial`, and `product_finish` adds them up; batched, each is a product whose sums go there.
 
-#define DEPTH 16
-#define ITEMS 256
-
-typedef struct {
-  int rows, cols, padded_cols, k;             // padded_cols: of the weights
-  int in_h, in_w, in_c;                       // of the input
-  int out_h, out_w;                           // of the output
-  int kernel_w;                               // taps in a row
-  int stride_h, stride_w, dilation_h, dilation_w, pad_h, pad_w;
-  int k_part;                                 // k of one part, a multiple of DEPTH
-  int plain;                                  // 1: the left operand is a matrix (rows, k)
-  int batched;                                // 1: parts are products of their own, one behind the other
-} Product;
-
 __kernel void product_finish(__global const float* partial, int partial_at, int parts, __global const float* bias, int bias_at,
                              __global const real* residual, int residual_at, __global real_out* y, int y_at, int count, int cols, Finish f,
                              float alpha) {
@@ -49,3 +35,27 @@ __kernel void matmul(__global const real* a, int a_at, __global const real* b, i
   if (f.residual) v += LOAD(residual, residual_at + at);
   STORE(y, y_at + at, activate(f.kind, f.a, f.b, v));
 }
+
+// The tiles of floats.
+#define SUM float
+#define X_ELEMENT real
+#define W_ELEMENT float
+#define LOAD_X(i) LOAD(x, i)
+#define LOAD_W(i) w[i]
+#define MULTIPLY_ADD(a, b, c) fma(a, b, c)
+#define OUT_ARGS                                                                                                              \
+  __global const float *bias, int bias_at, __global const real *residual, int residual_at, __global real_out *y, int y_at, \
+      __global float *partial, int partial_at
+#define FINISH_ARGS Finish f, float alpha
+#define FINISH(at, col, part, v)                                                               \
+  do {                                                                                         \
+    float e = v;                                                                               \
+    if (get_num_groups(2) > 1) {                                                               \
+      partial[partial_at + part * p.rows * p.cols + at] = e;                                   \
+    } else {                                                                                   \
+      e *= alpha;                                                                              \
+      if (f.bias) e += bias[bias_at + col];                                                    \
+      if (f.residual) e += LOAD(residual, residual_at + at);                                   \
+      STORE(y, y_at + at, activate(f.kind, f.a, f.b, e));                                      \
+    }                                                                                          \
+  } while (0)

@@ -1,12 +1,11 @@
 // One size of tile of the matrix product that product.cl describes: NAME, ROWS x COLS, each of ITEMS work-items makes TR x TC. Part of the
-// source once for each size.
+// source once for each size. What elements are and what becomes of a sum is defined before it, by product.cl and by quant.cl.
 
-__kernel __attribute__((reqd_work_group_size(COLS / TC, ROWS / TR, 1))) void NAME(
-    __global const real* x, int x_at, __global const float* w, int w_at, __global const float* bias, int bias_at,
-    __global const real* residual, int residual_at, __global real_out* y, int y_at, __global float* partial, int partial_at,
-    Product p, Finish f, float alpha) {
-  __local float left[DEPTH][ROWS + 1];
-  __local float right[DEPTH][COLS];
+__kernel __attribute__((reqd_work_group_size(COLS / TC, ROWS / TR, 1))) void NAME(__global const X_ELEMENT* x, int x_at,
+                                                                                 __global const W_ELEMENT* w, int w_at, OUT_ARGS,
+                                                                                 Product p, FINISH_ARGS) {
+  __local SUM left[DEPTH][ROWS + 1];
+  __local SUM right[DEPTH][COLS];
   const int lx = get_local_id(0), ly = get_local_id(1), id = ly * (COLS / TC) + lx;
   const int row0 = get_group_id(1) * ROWS, col0 = get_group_id(0) * COLS, part = get_group_id(2);
   const int my_k = id % DEPTH, my_col = id % COLS;
@@ -15,65 +14,54 @@ __kernel __attribute__((reqd_work_group_size(COLS / TC, ROWS / TR, 1))) void NAM
     w_at += part * p.k * p.padded_cols;
   }
   int base[ROWS / DEPTH], first_h[ROWS / DEPTH], first_w[ROWS / DEPTH];
-  for (int s = 0; s < ROWS / DEPTH; ++s) {
-    const int row = row0 + id / DEPTH + s * DEPTH;
+  for (int i = 0; i < ROWS / DEPTH; ++i) {
+    const int row = row0 + id / DEPTH + i * DEPTH;
     if (p.plain) {
-      base[s] = x_at + row * p.k;
-      first_h[s] = first_w[s] = row < p.rows ? 0 : -1;
+      base[i] = x_at + row * p.k;
+      first_h[i] = first_w[i] = row < p.rows ? 0 : -1;
     } else {
       const int ow = row % p.out_w, rest = row / p.out_w, oh = rest % p.out_h, n = rest / p.out_h;
-      first_h[s] = row < p.rows ? oh * p.stride_h - p.pad_h : -(1 << 28);
-      first_w[s] = ow * p.stride_w - p.pad_w;
-      base[s] = x_at + n * p.in_h * p.in_w * p.in_c;
+      first_h[i] = row < p.rows ? oh * p.stride_h - p.pad_h : -(1 << 28);
+      first_w[i] = ow * p.stride_w - p.pad_w;
+      base[i] = x_at + n * p.in_h * p.in_w * p.in_c;
     }
   }
-  float sum[TR][TC];
+  SUM sum[TR][TC];
   for (int i = 0; i < TR; ++i)
     for (int j = 0; j < TC; ++j) sum[i][j] = 0;
   const int k_begin = p.batched ? 0 : part * p.k_part, k_end = min(p.k, k_begin + p.k_part);
   for (int k0 = k_begin; k0 < k_end; k0 += DEPTH) {
     const int k = k0 + my_k;
     if (p.plain) {
-      for (int s = 0; s < ROWS / DEPTH; ++s)
-        left[my_k][id / DEPTH + s * DEPTH] = k < k_end && first_h[s] >= 0 ? LOAD(x, base[s] + k) : 0;
+      for (int i = 0; i < ROWS / DEPTH; ++i)
+        left[my_k][id / DEPTH + i * DEPTH] = k < k_end && first_h[i] >= 0 ? LOAD_X(base[i] + k) : 0;
     } else {
       const int tap = k / p.in_c, c = k - tap * p.in_c, th = tap / p.kernel_w, tw = tap - th * p.kernel_w;
-      for (int s = 0; s < ROWS / DEPTH; ++s) {
-        const int h = first_h[s] + th * p.dilation_h, q = first_w[s] + tw * p.dilation_w;
+      for (int i = 0; i < ROWS / DEPTH; ++i) {
+        const int h = first_h[i] + th * p.dilation_h, q = first_w[i] + tw * p.dilation_w;
         const bool inside = k < k_end && h >= 0 && h < p.in_h && q >= 0 && q < p.in_w;
-        left[my_k][id / DEPTH + s * DEPTH] = inside ? LOAD(x, base[s] + (h * p.in_w + q) * p.in_c + c) : 0;
+        left[my_k][id / DEPTH + i * DEPTH] = inside ? LOAD_X(base[i] + (h * p.in_w + q) * p.in_c + c) : 0;
       }
     }
-    for (int s = 0; s < COLS / DEPTH; ++s) {
-      const int kk = id / COLS + s * (ITEMS / COLS);
-      right[kk][my_col] = k0 + kk < k_end ? w[w_at + (k0 + kk) * p.padded_cols + col0 + my_col] : 0;
+    for (int i = 0; i < COLS / DEPTH; ++i) {
+      const int kk = id / COLS + i * (ITEMS / COLS);
+      right[kk][my_col] = k0 + kk < k_end ? LOAD_W(w_at + (k0 + kk) * p.padded_cols + col0 + my_col) : 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int kk = 0; kk < DEPTH; ++kk) {
-      float a[TR], b[TC];
+      SUM a[TR], b[TC];
       for (int i = 0; i < TR; ++i) a[i] = left[kk][ly + i * (ROWS / TR)];
       for (int j = 0; j < TC; ++j) b[j] = right[kk][lx + j * (COLS / TC)];
       for (int i = 0; i < TR; ++i)
-        for (int j = 0; j < TC; ++j) sum[i][j] = fma(a[i], b[j], sum[i][j]);
+        for (int j = 0; j < TC; ++j) sum[i][j] = MULTIPLY_ADD(a[i], b[j], sum[i][j]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
-  const bool whole = get_num_groups(2) == 1;
   for (int i = 0; i < TR; ++i) {
     const int row = row0 + ly + i * (ROWS / TR);
     for (int j = 0; j < TC; ++j) {
       const int col = col0 + lx + j * (COLS / TC);
-      if (row >= p.rows || col >= p.cols) continue;
-      const int at = row * p.cols + col;
-      float v = sum[i][j];
-      if (!whole) {
-        partial[partial_at + part * p.rows * p.cols + at] = v;
-        continue;
-      }
-      v *= alpha;
-      if (f.bias) v += bias[bias_at + col];
-      if (f.residual) v += LOAD(residual, residual_at + at);
-      STORE(y, y_at + at, activate(f.kind, f.a, f.b, v));
+      if (row < p.rows && col < p.cols) FINISH(row * p.cols + col, col, part, sum[i][j]);
     }
   }
 }

@@ -1,11 +1,5 @@
 // Depthwise and grouped convolutions, transposed ones, pools: a work-item makes one output element.
 
-typedef struct {
-  int batch, in_h, in_w, in_c, out_h, out_w, out_c;
-  int kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_h, pad_w;
-  int groups, padded_cols;  // padded_cols: of the weights, which lie as (taps, channels of a group, outputs)
-} Window;
-
 // One channel in, one out. Weights (taps, channels).
 __kernel void depthwise(__global const real* x, int x_at, __global const float* w, int w_at, __global const float* bias, int bias_at,
                         __global const real* residual, int residual_at, __global real_out* y, int y_at, Window p, Finish f) {

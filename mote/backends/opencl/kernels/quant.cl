@@ -1,0 +1,202 @@
+// Operators on 8-bit numbers with TFLite's and ONNX's arithmetic, bit for bit as mote/ops/common/fixed_point.h and quant_stage.h have it: plain
+// integers, no extension. u8 is read as s8 with its highest bit flipped (flip: 0x80), and its zero point comes 128 lower.
+
+#pragma OPENCL FP_CONTRACT OFF
+
+inline int byte_at(__global const uchar* p, int i, int flip) { return as_char((uchar)(p[i] ^ flip)); }
+inline int clamped(long v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : (int)v; }
+inline int round_even(float v) { return isnan(v) ? 0 : v >= 2147483647.0f ? INT_MAX : v <= -2147483648.0f ? INT_MIN : (int)rint(v); }
+inline int shift_right(int x, int count) {
+  const long mask = (1L << count) - 1, rest = x & mask;
+  return (x >> count) + (rest > (mask >> 1) + (x < 0 ? 1 : 0) ? 1 : 0);
+}
+inline int scale_by(int x, int multiplier, int shift) {
+  const int left = shift > 31 ? 31 : shift > 0 ? shift : 0, right = shift < -31 ? 31 : shift < 0 ? -shift : 0;
+  const int a = (int)((uint)x << left);
+  const int high = a == INT_MIN && multiplier == INT_MIN ? INT_MAX : (int)(((long)a * multiplier + (1L << 30)) >> 31);
+  return shift_right(high, right);
+}
+// round(double(x) * m), ties away from zero, without doubles: m is mantissa (53 bits) * 2^exponent, not negative.
+inline int scale_by_double(int x, ulong mantissa, int exponent) {
+  const ulong size = x < 0 ? (ulong)(-(long)x) : (ulong)x, high = mul_hi(size, mantissa), low = size * mantissa;
+  const int bits = high != 0 ? 128 - (int)clz(high) : 64 - (int)clz(low), drop = bits > 53 ? bits - 53 : 0;
+  ulong q = drop == 0 ? low : (high << (64 - drop)) | (low >> drop);
+  if (drop > 0) {  // the product of doubles is rounded to even first
+    const ulong rest = low & ((1UL << drop) - 1), half_way = 1UL << (drop - 1);
+    q += rest > half_way || (rest == half_way && (q & 1) != 0) ? 1 : 0;
+  }
+  const int right = -(exponent + drop);
+  if (right <= 0) q = q == 0 ? 0 : right < -10 || (q << -right) > 0x80000000UL ? 0x80000000UL : q << -right;
+  else q = right > 60 ? 0 : (q + (1UL << (right - 1))) >> right;
+  if (q > 0x80000000UL) q = 0x80000000UL;
+  return x < 0 ? (int)(-(long)q) : q > 0x7fffffffUL ? INT_MAX : (int)q;
+}
+
+// a + sign * b. mode 0: multipliers and shifts, 1: scales, 2: shifts.
+typedef struct {
+  int mode, sign, a_flip, b_flip, a_zero, b_zero, y_zero, left_shift;
+  int a_multiplier, a_shift, b_multiplier, b_shift, y_multiplier, y_shift;
+  int lo, hi;
+  float a_scale, b_scale, y_scale;
+} QuantSum;
+inline int quant_sum(QuantSum s, int a, int b) {
+  const int x = a - s.a_zero, y = b - s.b_zero;
+  if (s.mode == 1) {
+    const float p = (float)x * s.a_scale, q = (float)y * s.b_scale;
+    return clamped((long)round_even((s.sign > 0 ? p + q : p - q) / s.y_scale) + s.y_zero, s.lo, s.hi);
+  }
+  if (s.mode == 2) return clamped((long)shift_right(x, -s.a_shift) + s.sign * (long)shift_right(y, -s.b_shift) + s.y_zero, s.lo, s.hi);
+  const int p = scale_by((int)((uint)x << s.left_shift), s.a_multiplier, s.a_shift);
+  const int q = scale_by((int)((uint)y << s.left_shift), s.b_multiplier, s.b_shift);
+  return clamped((long)scale_by((int)((uint)p + (uint)(s.sign * q)), s.y_multiplier, s.y_shift) + s.y_zero, s.lo, s.hi);
+}
+
+// How sums become elements. mode 0: multiplier and shift, 1: float multiplier, 2: double multiplier. residual 1: added as quant_sum does,
+// 2: to the sums. CHANNEL numbers of each channel: bias, then those of the mode, then the residual's factor.
+#define CHANNEL 5
+typedef struct {
+  int x_flip, x_zero, w_zero, y_zero, lo, hi, mode, residual, residual_shift;
+  QuantSum sum;
+} Stage;
+inline uchar finish_sum(Stage s, __global const int* c, uint sum, int r) {
+  sum += (uint)c[0];
+  if (s.residual == 2) {
+    const int scaled = (int)((uint)(r - s.sum.b_zero) * (uint)c[4]);
+    sum += (uint)((int)((uint)scaled + (s.residual_shift > 0 ? 1u << (s.residual_shift - 1) : 0u)) >> s.residual_shift);
+  }
+  const int v = s.mode == 0   ? scale_by((int)sum, c[1], c[2])
+                : s.mode == 1 ? round_even((float)(int)sum * as_float(c[1]))
+                              : scale_by_double((int)sum, (ulong)(uint)c[1] | (ulong)(uint)c[2] << 32, c[3]);
+  const int e = clamped((long)v + s.y_zero, s.lo, s.hi);
+  return (uchar)(s.residual == 1 ? quant_sum(s.sum, e, r) : e);
+}
+
+// Any groups. Weights (taps, channels of a group, outputs padded).
+__kernel void quant_window(__global const uchar* x, int x_at, __global const uchar* w, int w_at, __global const int* channels, int channels_at,
+                           __global const uchar* residual, int residual_at, __global uchar* y, int y_at, Window p, Stage s) {
+  const int o = get_global_id(0), pos = get_global_id(1);
+  if (o >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
+  const int ow = pos % p.out_w, rest = pos / p.out_w, oh = rest % p.out_h, n = rest / p.out_h;
+  const int depth = p.in_c / p.groups, first = o / (p.out_c / p.groups) * depth, at = pos * p.out_c + o;
+  uint sum = 0;
+  for (int i = 0; i < p.kernel_h; ++i) {
+    const int h = oh * p.stride_h + i * p.dilation_h - p.pad_h;
+    if (h < 0 || h >= p.in_h) continue;
+    for (int j = 0; j < p.kernel_w; ++j) {
+      const int q = ow * p.stride_w + j * p.dilation_w - p.pad_w;
+      if (q < 0 || q >= p.in_w) continue;
+      const int from = x_at + ((n * p.in_h + h) * p.in_w + q) * p.in_c + first, weight = w_at + (i * p.kernel_w + j) * depth * p.padded_cols + o;
+      for (int c = 0; c < depth; ++c)
+        sum += (uint)((byte_at(x, from + c, s.x_flip) - s.x_zero) * (byte_at(w, weight + c * p.padded_cols, 0) - s.w_zero));
+    }
+  }
+  const int r = s.residual != 0 ? byte_at(residual, residual_at + at, s.sum.b_flip) : 0;
+  y[y_at + at] = finish_sum(s, channels + channels_at + CHANNEL * o, sum, r);
+}
+
+// Sums, differences and products with broadcasting. times: 1 product, whose multiplier and shift are y_multiplier and y_shift.
+__kernel void quant_binary(__global const uchar* a, int a_at, __global const uchar* b, int b_at, __global uchar* y, int y_at, Walk w, QuantSum s,
+                           int times) {
+  int i = get_global_id(0);
+  if (i >= w.count) return;
+  const int out = y_at + i;
+  for (int d = 7; d >= 0; --d) {
+    const int k = i % w.size[d];
+    i /= w.size[d];
+    a_at += k * w.a[d];
+    b_at += k * w.b[d];
+  }
+  const int p = byte_at(a, a_at, s.a_flip), q = byte_at(b, b_at, s.b_flip);
+  if (times == 0) {
+    y[out] = (uchar)quant_sum(s, p, q);
+    return;
+  }
+  const int v = s.mode == 0 ? scale_by((p - s.a_zero) * (q - s.b_zero), s.y_multiplier, s.y_shift)
+                            : round_even((float)(p - s.a_zero) * s.a_scale * ((float)(q - s.b_zero) * s.b_scale) / s.y_scale);
+  y[out] = (uchar)clamped((long)v + s.y_zero, s.lo, s.hi);
+}
+
+// kind 0: maximum. 1: mean, ties away from zero. 2: mean, rescaled.
+__kernel void quant_pool(__global const uchar* x, int x_at, __global uchar* y, int y_at, Window p, int kind, int flip, int x_zero, int y_zero,
+                         int lo, int hi, int with_padding, int padded_h, int padded_w, float multiplier) {
+  const int c = get_global_id(0), pos = get_global_id(1);
+  if (c >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
+  const int ow = pos % p.out_w, rest = pos / p.out_w, oh = rest % p.out_h, n = rest / p.out_h;
+  int largest = -128, sum = 0, inside = 0, counted = 0;
+  for (int i = 0; i < p.kernel_h; ++i) {
+    const int h = oh * p.stride_h + i * p.dilation_h - p.pad_h;
+    for (int j = 0; j < p.kernel_w; ++j) {
+      const int q = ow * p.stride_w + j * p.dilation_w - p.pad_w;
+      counted += h < padded_h && q < padded_w;
+      if (h < 0 || h >= p.in_h || q < 0 || q >= p.in_w) continue;
+      ++inside;
+      const int e = byte_at(x, x_at + ((n * p.in_h + h) * p.in_w + q) * p.in_c + c, flip);
+      largest = max(largest, e);
+      sum += e;
+    }
+  }
+  const int at = y_at + pos * p.out_c + c;
+  if (kind == 0) {
+    y[at] = (uchar)(largest ^ flip);
+    return;
+  }
+  const int count = with_padding != 0 ? counted : inside, real_zero = x_zero + (flip != 0 ? 128 : 0);
+  if (count == 0) {
+    y[at] = (uchar)clamped(kind == 1 ? real_zero : y_zero, lo, hi);
+    return;
+  }
+  if (kind == 2) {
+    y[at] = (uchar)clamped((long)round_even((float)(sum - inside * x_zero) / (float)count * multiplier) + y_zero, lo, hi);
+    return;
+  }
+  const int total = sum + (flip != 0 ? 128 * inside : 0) + (count - inside) * real_zero;
+  y[at] = (uchar)clamped((total > 0 ? total + count / 2 : total - count / 2) / count, lo, hi);
+}
+
+__kernel void quant_table(__global const uchar* x, int x_at, __global const uchar* table, int table_at, __global uchar* y, int y_at, int count) {
+  const int i = get_global_id(0);
+  if (i < count) y[y_at + i] = table[table_at + x[x_at + i]];
+}
+
+// scales and zeros: `size` of them, each for `inner` neighbours.
+__kernel void quantize(__global const real* x, int x_at, __global const float* scales, int scales_at, __global const int* zeros, int zeros_at,
+                       __global uchar* y, int y_at, int count, int inner, int size, int lo, int hi, int away) {
+  const int i = get_global_id(0);
+  if (i >= count) return;
+  const int k = i / inner % size;
+  const float v = LOAD(x, x_at + i) / scales[scales_at + k];
+  y[y_at + i] = (uchar)clamped((long)round_even(away ? round(v) : v) + zeros[zeros_at + k], lo, hi);
+}
+__kernel void dequantize(__global const uchar* x, int x_at, __global const float* scales, int scales_at, __global const int* zeros,
+                         int zeros_at, __global real_out* y, int y_at, int count, int inner, int size, int flip) {
+  const int i = get_global_id(0);
+  if (i >= count) return;
+  const int k = i / inner % size;
+  STORE(y, y_at + i, (float)(byte_at(x, x_at + i, flip) - zeros[zeros_at + k]) * scales[scales_at + k]);
+}
+
+__kernel void move_bytes(__global const uchar* x, int x_at, __global uchar* y, int y_at, Walk w) {
+  int i = get_global_id(0);
+  if (i >= w.count) return;
+  for (int d = 7; d >= 0; --d) {
+    const int k = i % w.size[d];
+    i /= w.size[d];
+    x_at += k * w.a[d];
+    y_at += k * w.out[d];
+  }
+  y[y_at] = x[x_at];
+}
+
+// The matrix product of product_tile.cl.
+#define SUM int
+#define X_ELEMENT uchar
+#define W_ELEMENT uchar
+#define LOAD_X(i) (byte_at(x, i, s.x_flip) - s.x_zero)
+#define LOAD_W(i) (byte_at(w, i, 0) - s.w_zero)
+#define MULTIPLY_ADD(a, b, c) (int)((uint)(c) + (uint)((a) * (b)))
+#define OUT_ARGS                                                                                                          \
+  __global const int *channels, int channels_at, __global const uchar *residual, int residual_at, __global uchar *y, int y_at
+#define FINISH_ARGS Stage s
+#define FINISH(at, col, part, v)                                                                \
+  y[y_at + at] = finish_sum(s, channels + channels_at + CHANNEL * (col), (uint)(v),             \
+                            s.residual != 0 ? byte_at(residual, residual_at + at, s.sum.b_flip) : 0)
