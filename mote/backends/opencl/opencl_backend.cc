@@ -6,6 +6,7 @@
 
 #include "mote/backends/opencl/blob.h"
 #include "mote/backends/opencl/session.h"
+#include "mote/backends/opencl/tuning.h"
 #include "mote/backends/opencl/version.h"
 
 namespace mote::backends {
@@ -35,6 +36,10 @@ uint32_t init(const mote_backend_blob* blob, const mote_backend_tensor* inputs, 
   if (!open_piece(blob->data, program_bytes, &program)) return kBlobBroken;
   if (!make_plan(program, device->compute_units, end.narrow, &plan, &detail)) return kBlobBroken;
   if (!operands_fit(program, inputs, input_count, false) || !operands_fit(program, outputs, output_count, true)) return kOperandsUnfit;
+  if (const Error e = find_tuning(end.tuning, device, &plan)) {
+    give_up(device.get());
+    return e;
+  }
   auto session = std::make_unique<Session>(device);
   if (const Error e = session->create(plan)) {
     give_up(device.get());

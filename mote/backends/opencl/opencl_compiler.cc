@@ -6,6 +6,7 @@
 #include "mote/backends/opencl/blob.h"
 #include "mote/backends/opencl/opencl_backend.h"
 #include "mote/backends/opencl/storage.h"
+#include "mote/backends/opencl/tuning.h"
 #include "mote/backends/opencl/version.h"
 #include "mote/backends/opencl/work.h"
 
@@ -35,6 +36,16 @@ double cost_ns(const mote_backend_op* op, const mote_backend_rates* rates) {
 
 constexpr double kTolerance = 1e-3, kHalfTolerance = 1e-2;
 
+// For the device of this machine, when it has one.
+std::string tuned_here(const Program& piece, const std::vector<uint8_t>& narrow) {
+  Error error = kOk;
+  std::string why;
+  const auto device = find_device(&error, &why);
+  Plan plan;
+  if (device == nullptr || !make_plan(piece, device->compute_units, narrow, &plan, &why)) return "";
+  return tune(device, plan, &error);
+}
+
 template <bool kHalf>
 uint32_t lower(const uint8_t* program, uint64_t size, void (*emit)(void* self, const void* data, uint64_t bytes), void* self,
                uint64_t* device_bytes) try {
@@ -47,6 +58,7 @@ uint32_t lower(const uint8_t* program, uint64_t size, void (*emit)(void* self, c
   std::string why;
   if (!make_plan(piece, kUsualUnits, end.narrow, &plan, &why)) return 1;
   *device_bytes = plan.device_bytes();
+  if (wants_tuning()) end.tuning = tuned_here(piece, end.narrow);
   emit(self, program, size);
   const std::vector<uint8_t> bytes = bytes_of(end);
   emit(self, bytes.data(), bytes.size());

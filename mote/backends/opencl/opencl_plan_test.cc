@@ -4,6 +4,7 @@
 
 #include "mote/backends/opencl/blob.h"
 #include "mote/backends/opencl/products.h"
+#include "mote/backends/opencl/tuning.h"
 #include "mote/backends/opencl/winograd.h"
 
 namespace mote::backends::opencl {
@@ -24,6 +25,33 @@ TEST(OpenClPlan, BlobsCarryWhatWasFoundOut) {
   blob[blob.size() - 16] = 200;
   EXPECT_FALSE(read_blob(blob.data(), blob.size(), &program, &found));
   EXPECT_FALSE(read_blob(blob.data(), 3, &program, &found));
+}
+
+// Sizes that were found are taken on the same device and driver, for the same launches, and no others.
+TEST(OpenClPlan, TunedGroupsAreForTheirDevice) {
+  Device d;
+  d.name = "some GPU", d.driver = "7.1";
+  const auto plan_with = [](const char* kernel, size_t x, size_t y) {
+    Plan p;
+    Launch l;
+    l.kernel = kernel;
+    l.wanted[0] = l.global[0] = x, l.wanted[1] = l.global[1] = y, l.local[0] = 32, l.local[1] = 4, l.local[2] = 1;
+    p.launches.push_back(l);
+    return p;
+  };
+  const std::string text = "groups 1\tsome GPU\t7.1\ndepthwise 0 96 50 1 16 16 1\n";
+  Plan p = plan_with("depthwise", 96, 50);
+  ASSERT_TRUE(apply_tuning(text, d, &p));
+  EXPECT_EQ(p.launches[0].local[0], 16u);
+  EXPECT_EQ(p.launches[0].global[1], 64u) << "rounded up to whole groups";
+  Plan other = plan_with("depthwise", 97, 50), fixed = plan_with("softmax", 96, 50);
+  ASSERT_TRUE(apply_tuning(text, d, &other) && apply_tuning(text + "softmax 0 96 50 1 16 16 1\n", d, &fixed));
+  EXPECT_EQ(other.launches[0].local[0], 32u);
+  EXPECT_EQ(fixed.launches[0].local[0], 32u) << "a kernel of one size";
+  EXPECT_FALSE(apply_tuning("groups 1\tsome GPU\t7.2\n", d, &p));
+  EXPECT_FALSE(apply_tuning("groups 1\tsome GPU\t7.1\ndepthwise 0 96 50 1 4000 1 1\n", d, &p));
+  EXPECT_FALSE(apply_tuning("", d, &p));
+  d.context = nullptr;
 }
 
 bool pays(int32_t size, int32_t in_c, int32_t out_c) {

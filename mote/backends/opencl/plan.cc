@@ -159,7 +159,8 @@ Recorder::Args Recorder::launch(const OpView& op, const char* kernel, const std:
   l.kernels = kernels_;
   for (size_t i = 0; i < global.size(); ++i) {
     const size_t group = i < local.size() ? local[i] : 1;
-    l.global[i] = (std::max<size_t>(global[i], 1) + group - 1) / group * group;
+    l.wanted[i] = std::max<size_t>(global[i], 1);
+    l.global[i] = (l.wanted[i] + group - 1) / group * group;
     l.items *= static_cast<double>(l.global[i]);
   }
   for (size_t i = 0; i < 3 && !local.empty(); ++i) l.local[i] = i < local.size() ? local[i] : 1;

@@ -21,6 +21,7 @@ constexpr uint32_t kHalfIn = 1, kHalfOut = 2, kKernelForms = 4;
 
 struct Launch {
   const char* kernel = "";
+  size_t wanted[3] = {1, 1, 1};  // work-items; global: with those that fill the last groups
   size_t global[3] = {1, 1, 1};
   size_t local[3] = {0, 0, 0};  // 0: the driver's choice
   std::vector<Arg> args;

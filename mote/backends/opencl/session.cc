@@ -1,6 +1,7 @@
 #include "mote/backends/opencl/session.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 
 #include "mote/backends/common/rows.h"
@@ -40,21 +41,26 @@ Error Session::create(const Plan& plan) {
     if (const Error e = error_of(cl_.clEnqueueWriteBuffer(queue_, buffers_[0], CL_TRUE, 0, plan.constants.size() * 4, plan.constants.data(),
                                                           0, nullptr, nullptr)))
       return e;
-  for (const Launch& l : plan.launches)
-    if (const Error e = add(l)) return e;
+  for (const Launch& l : plan.launches) {
+    Ready r{};
+    const Error e = make(l, &r);
+    if (r.kernel != nullptr) ready_.push_back(r);
+    if (e != kOk) return e;
+  }
   return kOk;
 }
 
-Error Session::add(const Launch& l) {
+// A kernel that was made is released by the caller, whatever happened after.
+Error Session::make(const Launch& l, Ready* out) {
   Error error = kOk;
   cl_program program = program_with(d_, l.kernel, l.kernels, &error);
   if (program == nullptr) return error;
   cl_int code = CL_SUCCESS;
-  Ready r{cl_.clCreateKernel(program, l.kernel, &code), 3, {}, {}, l.local[0] != 0};
-  if (code != CL_SUCCESS) return error_of(code);
+  Ready& r = *out;
+  r = {cl_.clCreateKernel(program, l.kernel, &code), 3, {}, {}, l.local[0] != 0};
+  if (code != CL_SUCCESS) return r.kernel = nullptr, error_of(code);
   std::copy(l.global, l.global + 3, r.global);
   std::copy(l.local, l.local + 3, r.local);
-  ready_.push_back(r);
   for (size_t i = 0; i < l.args.size(); ++i) {
     const Arg& a = l.args[i];
     const bool buffer = a.buffer >= 0;
@@ -80,10 +86,25 @@ Error Session::start(const mote_backend_tensor* inputs, uint32_t input_count) {
       return e;
   }
   for (const Ready& r : ready_)
-    if (const Error e = error_of(
-            cl_.clEnqueueNDRangeKernel(queue_, r.kernel, r.dims, nullptr, r.global, r.grouped ? r.local : nullptr, 0, nullptr, nullptr)))
-      return e;
+    if (const Error e = enqueue(r)) return e;
   return kOk;
+}
+
+Error Session::enqueue(const Ready& r) {
+  return error_of(
+      cl_.clEnqueueNDRangeKernel(queue_, r.kernel, r.dims, nullptr, r.global, r.grouped ? r.local : nullptr, 0, nullptr, nullptr));
+}
+
+Error Session::time_launch(const Launch& launch, double* ns) {
+  Ready r{};
+  Error e = make(launch, &r);
+  if (e == kOk) e = error_of(cl_.clFinish(queue_));
+  const auto begin = std::chrono::steady_clock::now();
+  if (e == kOk) e = enqueue(r);
+  if (e == kOk) e = error_of(cl_.clFinish(queue_));
+  *ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+  if (r.kernel != nullptr) cl_.clReleaseKernel(r.kernel);
+  return e;
 }
 
 Error Session::fetch(const mote_backend_tensor* outputs, uint32_t output_count) {

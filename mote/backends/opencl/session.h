@@ -23,6 +23,8 @@ class Session {
   // outputs are there. After an error nothing is under way, and the device is given up.
   Error submit(const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs, uint32_t output_count);
   Error wait();
+  // How long one launch takes, alone; its operands are whatever is there.
+  Error time_launch(const Launch& launch, double* ns);
 
  private:
   struct Ready {
@@ -31,7 +33,8 @@ class Session {
     size_t global[3], local[3];
     bool grouped;
   };
-  Error add(const Launch& launch);
+  Error make(const Launch& launch, Ready* out);
+  Error enqueue(const Ready& ready);
   Error start(const mote_backend_tensor* inputs, uint32_t input_count);
   Error fetch(const mote_backend_tensor* outputs, uint32_t output_count);
   Error failed(Error error);
