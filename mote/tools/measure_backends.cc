@@ -17,6 +17,7 @@
 #include "mote/ops/layer_norm/layer_norm.h"
 #include "mote/ops/matmul/matmul.h"
 #include "mote/ops/max_pool/max_pool.h"
+#include "mote/ops/pad/pad.h"
 #include "mote/ops/resize/resize.h"
 #include "mote/ops/softmax/softmax.h"
 #include "mote/ops/transpose/transpose.h"
@@ -141,6 +142,17 @@ std::vector<Probe> probes() {
     ops::max_pool::Attrs a;
     for (int i = 0; i < 2; ++i) a.kernel[i] = 3, a.strides[i] = 2, a.pads_begin[i] = a.pads_end[i] = 1;
     all.push_back(unary("max_pool", OpId::max_pool, a, {1, size, size, 64}));
+  }
+  for (const int32_t size : {64, 14}) {
+    ops::resize::Attrs a;
+    a.mode = size == 64 ? ops::resize::kLinear : ops::resize::kNearest;
+    a.sizes[0] = a.sizes[1] = 2 * size;
+    all.push_back(unary("resize", OpId::resize, a, {1, size, size, 1024 / size}));
+  }
+  for (const int32_t size : {56, 16}) {
+    ops::pad::Attrs a;
+    a.begin[1] = a.begin[2] = a.end[1] = a.end[2] = 1;
+    all.push_back(unary("pad", OpId::pad, a, {1, size, size, 64}));
   }
   for (const int32_t channels : {1280, 512}) {
     ops::ReduceAttrs mean;

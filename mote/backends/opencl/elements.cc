@@ -24,6 +24,26 @@ bool bound(const OpView& op, size_t i, float* out) {
   return true;
 }
 
+// Functions that are a few additions and comparisons.
+bool is_cheap(OpId id) {
+  switch (id) {
+    case OpId::abs:
+    case OpId::neg:
+    case OpId::sign:
+    case OpId::ceil:
+    case OpId::floor:
+    case OpId::round:
+    case OpId::trunc:
+    case OpId::square:
+    case OpId::relu:
+    case OpId::clip:
+    case OpId::leaky_relu:
+    case OpId::hard_swish:
+    case OpId::hard_sigmoid: return true;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 WalkArgs broadcast_walk(const Operand& a, const Operand& b, const Operand& y) {
@@ -83,7 +103,8 @@ const char* lower_unary(const OpView& op, Recorder* r) {
       .value(count)
       .value(static_cast<int32_t>(op.op))
       .value(p)
-      .value(q);
+      .value(q)
+      .like(is_cheap(id) ? "binary_same" : nullptr);
   return nullptr;
 }
 

@@ -44,8 +44,11 @@ WalkArgs walk_of(int rank, const int32_t* sizes, const int32_t* from, const int3
 
 void add_move(const OpView& op, Recorder& r, const Place& from, const Place& to, const WalkArgs& w) {
   if (w.count == 0) return;
+  int last = 7;
+  while (last > 0 && w.size[last] == 1) --last;
+  const bool leaps = w.a[last] != w.out[last];
   const char* kernel = op.outputs[0].dtype == DType::f32 ? "move" : "move_bytes";
-  r.launch(op, kernel, {static_cast<size_t>(w.count)}, {64}).tensor(from).tensor(to).value(w);
+  r.launch(op, kernel, {static_cast<size_t>(w.count)}, {64}).tensor(from).tensor(to).value(w).like(leaps ? "leaps" : nullptr);
 }
 
 Place behind(const Place& p, int64_t elements) { return {p.buffer, p.offset + static_cast<int32_t>(elements)}; }

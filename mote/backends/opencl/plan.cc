@@ -168,6 +168,13 @@ Recorder::Args Recorder::launch(const OpView& op, const char* kernel, const std:
   return Args(plan_.launches.back());
 }
 
+Recorder::Args Recorder::launch_positions(const OpView& op, const char* kernel, int32_t channels, int64_t positions) {
+  constexpr size_t kItems = 128;
+  size_t width = 1;
+  while (width < 32 && width < static_cast<size_t>(channels)) width *= 2;
+  return launch(op, kernel, {static_cast<size_t>(channels), static_cast<size_t>(positions)}, {width, kItems / width});
+}
+
 Place Recorder::add_constant(const void* data, size_t words) {
   if (counting_) return {0, 0};
   plan_.constants.resize((plan_.constants.size() + 63) / 64 * 64);

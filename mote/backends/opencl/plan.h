@@ -28,6 +28,7 @@ struct Launch {
   uint32_t instruction = 0;    // of the piece
   uint32_t kernels = 0;        // which of the device's programs: kHalfIn, kHalfOut
   double items = 1, each = 1;  // work-items, and units of work of each (work.h)
+  const char* like = nullptr;  // the kernel whose work this is like, where it is not like its own
 };
 
 struct Plan {
@@ -68,6 +69,10 @@ class Recorder {
       launch_.kernels = 0;
       return *this;
     }
+    Args& like(const char* kernel) {
+      launch_.like = kernel;
+      return *this;
+    }
     Args& each(double units) {
       launch_.each = units;
       return *this;
@@ -77,6 +82,9 @@ class Recorder {
     Launch& launch_;
   };
   Args launch(const OpView& op, const char* kernel, const std::vector<size_t>& global, const std::vector<size_t>& local = {});
+
+  // Over channels and positions, in groups that few channels fill too.
+  Args launch_positions(const OpView& op, const char* kernel, int32_t channels, int64_t positions);
 
   Place add_constant(const void* data, size_t words);
   // What the launches that follow read and write.

@@ -95,11 +95,12 @@ const char* lower_window(const OpView& op, Recorder* r, bool transposed) {
   const bool depthwise = !transposed && a.groups == p.in_c && p.in_c == p.out_c;
   const int32_t depth = p.in_c / a.groups;
   const Place weights = r->weights(w, p.out_c, taps * depth, p.padded_cols);
-  auto args =
-      r->launch(op, depthwise ? "depthwise" : "window_product", {static_cast<size_t>(p.out_c), static_cast<size_t>(positions)}, {32, 4});
+  auto args = r->launch_positions(op, depthwise ? "depthwise" : "window_product", p.out_c, positions);
   args.tensor(x.place).tensor(weights).tensor(place_of(op, 2)).tensor(place_of(op, 3)).tensor(op.outputs[0].place).value(p).value(f);
   if (!depthwise) args.value(int32_t{transposed ? 1 : 0});
-  args.each(static_cast<double>(taps) * depth);
+  // Transposed, an output meets one tap in a stride.
+  const double met = transposed ? std::max(1.0, static_cast<double>(taps) / (p.stride_h * p.stride_w)) : taps;
+  args.each(met * depth);
   return nullptr;
 }
 

@@ -180,7 +180,7 @@ const char* lower_q_conv(const OpView& op, Recorder* r) {
     return nullptr;
   }
   const int32_t taps = p.kernel_h * p.kernel_w, depth = p.in_c / p.groups;
-  r->launch(op, "quant_window", {static_cast<size_t>(p.out_c), static_cast<size_t>(p.batch * p.out_h * p.out_w)}, {32, 4})
+  r->launch_positions(op, "quant_window", p.out_c, p.batch * p.out_h * p.out_w)
       .tensor(op.inputs[0].place)
       .tensor(r->byte_weights(op.inputs[1], p.out_c, taps * depth, p.padded_cols))
       .tensor(add_channels(op, *r, p.out_c))
@@ -249,7 +249,7 @@ const char* lower_q_pool(const OpView& op, Recorder* r) {
     w = {window_of(op, a, a.kernel), 0, 0};
   }
   const ops::IntRange range = ops::clamp_range(a.clamp_lo, a.clamp_hi, x.dtype);
-  r->launch(op, "quant_pool", {static_cast<size_t>(w.out_c), static_cast<size_t>(w.batch * w.out_h * w.out_w)}, {32, 4})
+  r->launch_positions(op, "quant_pool", w.out_c, w.batch * w.out_h * w.out_w)
       .tensor(x.place)
       .tensor(op.outputs[0].place)
       .value(w)

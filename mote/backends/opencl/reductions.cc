@@ -141,8 +141,7 @@ const char* lower_pool(const OpView& op, Recorder* r) {
     end_h = w.in_h + (lead == 1 ? 0 : a.pads_end[0]);
     end_w = w.in_w + a.pads_end[1 - lead];
   }
-  const std::vector<size_t> items = {static_cast<size_t>(w.out_c), static_cast<size_t>(w.batch * w.out_h * w.out_w)};
-  auto args = r->launch(op, id == OpId::adaptive_avg_pool ? "adaptive_pool" : "pool", items, {32, 4});
+  auto args = r->launch_positions(op, id == OpId::adaptive_avg_pool ? "adaptive_pool" : "pool", w.out_c, w.batch * w.out_h * w.out_w);
   args.tensor(x.place).tensor(y.place).value(w);
   if (id != OpId::adaptive_avg_pool) args.value(kind).value(divisor).value(end_h).value(end_w);
   args.each(id != OpId::adaptive_avg_pool ? static_cast<double>(w.kernel_h) * w.kernel_w
@@ -178,7 +177,7 @@ const char* lower_resize(const OpView& op, Recorder* r) {
     }
   }
   const Place tap_place = r->add_constant(taps.data(), taps.size()), weight_place = r->add_constant(weights.data(), weights.size());
-  r->launch(op, "resize", {static_cast<size_t>(x.dim(-1)), static_cast<size_t>(y.count() / y.dim(-1))}, {32, 4})
+  r->launch_positions(op, "resize", x.dim(-1), y.count() / y.dim(-1))
       .tensor(x.place)
       .tensor(tap_place)
       .tensor(weight_place)

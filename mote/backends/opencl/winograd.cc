@@ -67,11 +67,7 @@ void add_winograd(const OpView& op, Recorder& r, const WindowArgs& w, const Fini
   const Place points = r.workspace(static_cast<uint64_t>(tiles) * static_cast<uint64_t>(p.in_c + p.out_c) * wg::kPoints);
   const Place sums{points.buffer, points.offset + wg::kPoints * tiles * p.in_c};
   const Place weights = r.winograd_weights(op.inputs[1], p.out_c, p.in_c, padded_columns(p.out_c));
-  r.launch(op, "winograd_input", {static_cast<size_t>(p.in_c), static_cast<size_t>(tiles)}, {32, 4})
-      .tensor(op.inputs[0].place)
-      .tensor(points)
-      .value(p)
-      .each(2 * wg::kPoints);
+  r.launch_positions(op, "winograd_input", p.in_c, tiles).tensor(op.inputs[0].place).tensor(points).value(p).each(2 * wg::kPoints);
   const Tile t = tile_for(tiles, p.out_c, wg::kPoints, r.compute_units());
   ProductArgs q{};
   q.rows = tiles, q.cols = p.out_c, q.padded_cols = padded_columns(p.out_c), q.k = q.k_part = p.in_c;
@@ -91,7 +87,7 @@ void add_winograd(const OpView& op, Recorder& r, const WindowArgs& w, const Fini
       .value(FinishArgs{})
       .value(1.0f)
       .each(product_units(t, t.rows, t.cols, q.k) / (t.group_x * t.group_y));
-  r.launch(op, "winograd_output", {static_cast<size_t>(p.out_c), static_cast<size_t>(tiles)}, {32, 4})
+  r.launch_positions(op, "winograd_output", p.out_c, tiles)
       .tensor(sums)
       .tensor(place(2))
       .tensor(place(3))

@@ -23,12 +23,18 @@ constexpr KernelKind kKinds[] = {
     {"depthwise", kWindows},
     {"pool", kWindows},
     {"adaptive_pool", kWindows},
-    {"resize", kWindows},
-    {"winograd_input", kWindows},
-    {"winograd_output", kWindows},
+    {"resize", kInterpolations},
+    {"winograd_input", kTransforms},
+    {"winograd_output", kTransforms},
     {"window_product", kGroups},
+    {"move", kWalks},
+    {"pad", kWalks},
+    {"binary", kWalks},
+    {"move_bytes", kWalks},
+    {"quant_binary", kWalks},
     {"unary", kFunctions},
     {"elu", kFunctions},
+    {"leaps", kLeaps},
     {"reduce", kRows},
     {"reduce_columns", kRows},
     {"softmax", kRows},
@@ -43,13 +49,17 @@ Work kind_of(const char* kernel) {
 
 }  // namespace
 
-const char* const kWorkNames[kWorkCount] = {"launches", "tile_large", "tile_small", "tile_flat", "matrices",
-                                            "windows",  "groups",     "functions",  "elements",  "rows"};
+const char* const kWorkNames[kWorkCount] = {"launches", "tile_large", "tile_small", "tile_flat", "matrices",   "windows",
+                                            "groups",   "functions",  "elements",   "rows",      "transforms", "interpolations",
+                                            "walks",    "leaps",      "items",      "sums"};
 
 void add_work(const std::vector<Launch>& launches, double* units) {
   for (const Launch& l : launches) {
     units[kLaunches] += 1;
-    units[kind_of(l.kernel)] += l.items * l.each;
+    const Work kind = kind_of(l.like != nullptr ? l.like : l.kernel);
+    units[kind] += l.items * l.each;
+    if (kind == kTileLarge || kind == kTileSmall || kind == kTileFlat) units[kSums] += l.items * (kind == kTileLarge ? 16 : 4);
+    if (kind == kWindows || kind == kInterpolations || kind == kGroups) units[kItems] += l.items;
   }
 }
 

@@ -19,6 +19,12 @@ enum Work : uint32_t {
   kFunctions,
   kElements,
   kRows,
+  kTransforms,
+  kInterpolations,
+  kWalks,  // elements that are looked for in up to eight dimensions
+  kLeaps,  // of these, where neighbours are not neighbours in memory
+  kItems,  // work-items of windows: where they are, whatever they do there
+  kSums,   // results of tiles: what is done once for each, however long the sum
   kWorkCount
 };
 extern const char* const kWorkNames[kWorkCount];
