@@ -30,6 +30,17 @@ MODELS = {
     "torchvision_mobilenet_v2_fp32.onnx": [],
     "yunet_n_320_320.onnx": [],
 }
+# With 8-bit numbers: their convolutions must run on the device, and every bit must be the CPU's.
+BYTE_MODELS = [
+    "mlperf_ic_resnet8_int8.tflite",
+    "mlperf_ic_resnet_large_int8.tflite",
+    "mlperf_kws_dscnn_int8.tflite",
+    "mlperf_vww_mbv1_96_int8.tflite",
+    "st_face_landmarks_192_qdq_int8.onnx",
+    "tflm_person_detect_int8.tflite",
+    "torchvision_mobilenet_v2_qdq_int8.onnx",
+]
+BYTE_POLICY = '[default]\nallow = ["opencl", "cpu"]\n[op.q_conv]\nrequire = ["opencl"]\n'
 LIMITS = {"opencl": 1e-3, "opencl_f16": 1e-2}
 
 
@@ -84,6 +95,21 @@ def all_models(mote, models, backend, folder, failures):
     return [whole_model(mote, models / m, options, backend, folder, failures) for m, options in MODELS.items() if (models / m).exists()]
 
 
+def byte_model(mote, model, folder, failures):
+    policy, out = folder / "bytes.toml", folder / f"{model.stem}.bytes.mote"
+    policy.write_text(BYTE_POLICY)
+    made = run([mote, "compile", model, "-o", out, "--backends", "opencl,cpu", "--policy", policy])
+    test = run([mote, "selftest", out, "--json"]) if made.returncode == 0 else made
+    try:
+        error = max(o["largest_error"] for o in json.loads(test.stdout)["results"])
+    except (ValueError, KeyError):
+        error = float("nan")
+    if error != 0:
+        failures.append(f"{model.name} on opencl")
+    print(f"{model.name:40} opencl      8-bit, largest error {error:g} {'ok' if error == 0 else 'WRONG ' + test.stderr.strip()[-200:]}")
+    return {"model": model.name, "backend": "opencl", "error": error}
+
+
 def bench(mote, program, runs):
     r = run([mote, "bench", program, "--runs", runs, "--duration", 60, "--json"])
     return json.loads(r.stdout) if r.returncode == 0 else {"error": r.stderr}
@@ -133,6 +159,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         report["models"] += all_models(mote, a.models, "opencl", folder, failures)
+        report["bytes"] = [byte_model(mote, a.models / m, folder, failures) for m in BYTE_MODELS if (a.models / m).exists()]
         report["mobilenet_v2"] = bench(mote, folder / "torchvision_mobilenet_v2_fp32.opencl.mote", a.runs)
         report["resnet50"] = resnet50(mote, folder, a.runs, failures)
         for what in ("mobilenet_v2", "resnet50"):
@@ -142,8 +169,8 @@ def main():
             elif r:
                 failures.append(what)
                 print(f"{what}: {r}")
-        report["conformance"] = conformance((a.bin / "backend_conformance").resolve(), failures)
         report["models"] += all_models(mote, a.models, "opencl_f16", folder, failures)
+        report["conformance"] = conformance((a.bin / "backend_conformance").resolve(), failures)
     if a.json:
         a.json.write_text(json.dumps(report, indent=1))
     print("all well" if not failures else "FAILED: " + ", ".join(failures))

@@ -127,7 +127,7 @@ void Storage::enter(OpView& op) {
     if (is_computed(o)) (is_narrow(o) ? in_half : any_wide) = true;
   }
   in_half = in_half && !any_wide;
-  const bool out_half = is_narrow(op.outputs[0]);
+  const bool out_half = !op.outputs.empty() && is_narrow(op.outputs[0]);
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     Operand& o = op.inputs[i];
     if (!is_computed(o) || !is_narrow(o) || (in_half && !reads_float(op, i))) continue;
