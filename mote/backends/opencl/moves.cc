@@ -177,7 +177,8 @@ const char* lower_copy(const OpView& op, Recorder* r) {
   const Operand &x = op.inputs[0], &y = op.outputs[0];
   if (x.dtype != y.dtype) return "only f32 is computed there";
   if (!constants(op)) return "its shape is known only when running";
-  if (r == nullptr || (x.place.buffer == y.place.buffer && x.place.offset == y.place.offset)) return nullptr;
+  const bool there = r != nullptr && x.place.buffer == y.place.buffer && x.place.offset == y.place.offset && !r->changes_kind();
+  if (r == nullptr || there) return nullptr;
   const int32_t count = static_cast<int32_t>(x.count()), one = 1;
   add_move(op, *r, x.place, y.place, walk_of(1, &count, &one, &one));
   return nullptr;

@@ -57,6 +57,12 @@ uint32_t lower(const uint8_t* program, uint64_t size, void (*emit)(void* self, c
   Plan plan;
   std::string why;
   if (!make_plan(piece, kUsualUnits, end.narrow, &plan, &why)) return 1;
+  // Where hardly a tensor can be f16, both kinds and the conversions between them take more than f32 alone.
+  Plan plain;
+  if (kHalf && make_plan(piece, kUsualUnits, {}, &plain, &why) && plain.device_bytes() <= plan.device_bytes()) {
+    end.narrow.clear();
+    plan = std::move(plain);
+  }
   *device_bytes = plan.device_bytes();
   if (wants_tuning()) end.tuning = tuned_here(piece, end.narrow);
   emit(self, program, size);

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "mote/backends/opencl/blob.h"
+#include "mote/backends/opencl/families.h"
 #include "mote/backends/opencl/products.h"
 #include "mote/backends/opencl/tuning.h"
 #include "mote/backends/opencl/winograd.h"
+#include "mote/ops/op_id.h"
 
 namespace mote::backends::opencl {
 namespace {
@@ -52,6 +54,23 @@ TEST(OpenClPlan, TunedGroupsAreForTheirDevice) {
   EXPECT_FALSE(apply_tuning("groups 1\tsome GPU\t7.1\ndepthwise 0 96 50 1 4000 1 1\n", d, &p));
   EXPECT_FALSE(apply_tuning("", d, &p));
   d.context = nullptr;
+}
+
+// f16 and f32 lie in one buffer: the same number of elements from its start is not the same place.
+TEST(OpenClPlan, ReshapingToTheOtherKindMovesElements) {
+  OpView op;
+  op.op = static_cast<uint16_t>(OpId::reshape);
+  Operand o;
+  o.present = true, o.dtype = DType::f32, o.rank = 1, o.dims[0] = 8, o.place = {5, 128};
+  op.inputs = op.outputs = {o};
+  Plan plan;
+  Recorder r(plan, 1);
+  r.use_kernels(true, true);
+  ASSERT_EQ(lower_copy(op, &r), nullptr);
+  EXPECT_TRUE(plan.launches.empty());
+  r.use_kernels(true, false);
+  ASSERT_EQ(lower_copy(op, &r), nullptr);
+  EXPECT_EQ(plan.launches.size(), 1u);
 }
 
 bool pays(int32_t size, int32_t in_c, int32_t out_c) {

@@ -89,6 +89,7 @@ class Recorder {
   Place add_constant(const void* data, size_t words);
   // What the launches that follow read and write.
   void use_kernels(bool half_in, bool half_out) { kernels_ = (half_in ? kHalfIn : 0) | (half_out ? kHalfOut : 0); }
+  bool changes_kind() const { return kernels_ == kHalfIn || kernels_ == kHalfOut; }
   bool reads_half() const { return (kernels_ & kHalfIn) != 0; }
 
   // Of f32 values, as the kernels in use read tensors.

@@ -5,11 +5,12 @@
 
 #include "mote/backends/opencl/families.h"
 #include "mote/core/half.h"
+#include "mote/ops/op_id.h"
 
 namespace mote::backends::opencl {
 namespace {
 
-constexpr int64_t kAlignment = 64;  // elements
+constexpr int64_t kAlignment = 256;
 
 int64_t aligned(int64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -31,10 +32,14 @@ bool is_computed(const Operand& o) { return o.present && o.data == nullptr && o.
 
 void Storage::begin() {
   if (narrow_.empty()) return;
-  place_wide();
+  bool wide = false;
+  for (const OpView& op : piece_.ops)
+    for (const auto* list : {&op.inputs, &op.outputs})
+      for (const Operand& o : *list) wide |= is_computed(o) && !is_narrow(o);
+  if (wide) place_mixed();
   // Memory banks come before inputs and outputs.
   const size_t banks = piece_.buffer_bytes.size() - piece_.inputs.size() - piece_.outputs.size();
-  for (size_t i = 1; i < banks; ++i) plan_.buffer_bytes[i] = (plan_.buffer_bytes[i] / 2 + 3) / 4 * 4;
+  for (size_t i = 1; i < banks; ++i) plan_.buffer_bytes[i] = wide ? 0 : (plan_.buffer_bytes[i] / 2 + 3) / 4 * 4;
   plan_.half_buffer = static_cast<int32_t>(plan_.buffer_bytes.size());
   plan_.buffer_bytes.push_back(0);
   for (size_t i = 0; i < plan_.inputs.size(); ++i)
@@ -59,43 +64,49 @@ int32_t Storage::at_host(int32_t stored, bool in) {
   return plain;
 }
 
-// Memory banks were planned for one width. What stays f32 has a buffer of its own: the first gap among those that live at the same time.
-void Storage::place_wide() {
+// Memory banks were planned for one width: where there are two, everything is placed anew in one buffer, in the first gap among what lives
+// at the same time. Reshaped tensors stay where they are.
+void Storage::place_mixed() {
   struct Life {
     size_t first = 0, last = 0;
-    int64_t at = 0, count = 0;
+    int64_t at = 0, bytes = 0;
   };
-  std::map<int32_t, Life> lives;
   const auto is_io = [&](int32_t buffer) {
     const auto has = [&](const std::vector<int32_t>& list) { return std::find(list.begin(), list.end(), buffer) != list.end(); };
     return has(piece_.inputs) || has(piece_.outputs);
   };
+  const auto width = [&](const Operand& o) { return is_narrow(o) ? int64_t{2} : int64_t{4}; };
+  std::map<int32_t, int32_t> same;  // tensor: the one whose place it has
+  std::map<int32_t, Life> lives;
   const auto each = [&](auto f) {
     for (size_t i = 0; i < piece_.ops.size(); ++i)
       for (auto* list : {&piece_.ops[i].inputs, &piece_.ops[i].outputs})
         for (Operand& o : *list)
-          if (is_computed(o) && !is_narrow(o) && !is_io(o.place.buffer)) f(i, o);
+          if (is_computed(o) && !is_io(o.place.buffer)) f(piece_.ops[i], i, o);
   };
-  each([&](size_t i, const Operand& o) {
-    Life& l = lives.emplace(o.tensor, Life{i, i, 0, aligned(o.count())}).first->second;
-    l.last = i;
+  each([&](const OpView& op, size_t i, const Operand& o) {
+    if (same.count(o.tensor) == 0) {
+      const Operand& x = op.inputs[0];
+      const bool moved = op.op >= static_cast<uint16_t>(OpId::copy) && op.op <= static_cast<uint16_t>(OpId::reshape) && is_computed(x) &&
+                         same.count(x.tensor) != 0 && width(x) == width(o);
+      same[o.tensor] = moved ? same[x.tensor] : o.tensor;
+    }
+    lives.emplace(same[o.tensor], Life{i, i, 0, aligned(o.count() * width(o))}).first->second.last = i;
   });
-  if (lives.empty()) return;
-  std::vector<Life*> placed;
-  std::vector<Life*> order;
+  std::vector<Life*> placed, order;
   for (auto& [tensor, l] : lives) order.push_back(&l);
   std::stable_sort(order.begin(), order.end(), [](const Life* a, const Life* b) { return a->first < b->first; });
   int64_t most = 0;
   for (Life* l : order) {
     std::sort(placed.begin(), placed.end(), [](const Life* a, const Life* b) { return a->at < b->at; });
     for (const Life* p : placed)
-      if (p->last >= l->first && p->at < l->at + l->count && l->at < p->at + p->count) l->at = p->at + p->count;
+      if (p->last >= l->first && p->at < l->at + l->bytes && l->at < p->at + p->bytes) l->at = p->at + p->bytes;
     placed.push_back(l);
-    most = std::max(most, l->at + l->count);
+    most = std::max(most, l->at + l->bytes);
   }
   const auto buffer = static_cast<int32_t>(plan_.buffer_bytes.size());
-  plan_.buffer_bytes.push_back(static_cast<uint64_t>(most) * 4);
-  each([&](size_t, Operand& o) { o.place = {buffer, static_cast<int32_t>(lives[o.tensor].at)}; });
+  plan_.buffer_bytes.push_back(static_cast<uint64_t>(most));
+  each([&](const OpView&, size_t, Operand& o) { o.place = {buffer, static_cast<int32_t>(lives[same[o.tensor]].at / width(o))}; });
 }
 
 void Storage::convert(const Place& from, const Place& to, int64_t count, bool to_half) {

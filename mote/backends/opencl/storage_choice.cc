@@ -20,6 +20,7 @@ namespace {
 constexpr float kMostMagnitude = 4096;  // a sixteenth of f16's range: other inputs may give more
 constexpr size_t kMostGroups = 24;      // tensors are looked at in so many groups of neighbours
 constexpr double kMostMacs = 4e10;      // spent on looking at them
+constexpr double kShare = 0.75;         // of the tolerance: other inputs may give more
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // Inputs are uniform numbers from a range: what examples are made of, images, something larger.
@@ -200,7 +201,7 @@ class Chooser {
 
 std::vector<uint8_t> choose_narrow(const Program& program, double tolerance) {
   if (program.table().methods.size != 1) return {};
-  return Chooser(program).run(tolerance / 2);
+  return Chooser(program).run(tolerance * kShare);
 }
 
 }  // namespace opencl
