@@ -2,6 +2,7 @@
 #   ops_selected.h/.def   the operators this build links        (runtime table)
 #   ops_all.h/.def        every operator                        (documentation, tools, tests)
 #   mote_selection.h      element types each operator is built for
+#   mote_forms.h          which forms of operators that have some (q_conv.h) are built
 # MOTE_OP_SOURCES and MOTE_OP_TESTS list the files. A selective build names its programs in MOTE_OPS_FROM_MODEL.
 set(MOTE_OPS_DEF ${PROJECT_SOURCE_DIR}/mote/ops/ops.def)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${MOTE_OPS_DEF})
@@ -9,12 +10,13 @@ set(MOTE_GEN_DIR ${PROJECT_BINARY_DIR}/gen)
 file(MAKE_DIRECTORY ${MOTE_GEN_DIR})
 
 # MOTE_ONLY_OPS (name;name): while writing an operator, build and test just these.
-# MOTE_SELECTED_OPS: "name:mask;name:mask" or empty for everything with every type.
+# MOTE_SELECTED_OPS: "name:types:forms;…" (masks) or empty for everything with every type.
 set(_mote_all_h "")
 set(_mote_all_def "")
 set(_mote_sel_h "")
 set(_mote_sel_def "")
 set(_mote_types "")
+set(_mote_forms "")
 set(MOTE_OP_SOURCES "")
 set(MOTE_OP_TESTS "")
 set(MOTE_OP_DROPPED "")
@@ -37,8 +39,9 @@ foreach(_line IN LISTS _mote_lines)
   set(_mask "")
   if(MOTE_SELECTED_OPS)
     foreach(_entry IN LISTS MOTE_SELECTED_OPS)
-      if(_entry MATCHES "^${_op}:(.+)$")
+      if(_entry MATCHES "^${_op}:(.+):(.+)$")
         set(_mask ${CMAKE_MATCH_1})
+        set(_forms ${CMAKE_MATCH_2})
       endif()
     endforeach()
     if(_mask STREQUAL "")
@@ -46,6 +49,7 @@ foreach(_line IN LISTS _mote_lines)
       continue()
     endif()
     string(APPEND _mote_types "  if (op == OpId::${_op}) return ${_mask}u;\n")
+    string(APPEND _mote_forms "  if (op == OpId::${_op}) return ${_forms}u;\n")
   endif()
   string(APPEND _mote_sel_h "#include \"mote/ops/${_op}/${_op}.h\"\n")
   string(APPEND _mote_sel_def "${_line}\n")
@@ -66,6 +70,15 @@ file(CONFIGURE OUTPUT ${MOTE_GEN_DIR}/mote_selection.h @ONLY CONTENT "#pragma on
 namespace mote {
 constexpr DTypeMask selected_types(OpId op) {
 ${_mote_types}  (void)op;
+  return ${_mote_default};
+}
+}  // namespace mote
+")
+file(CONFIGURE OUTPUT ${MOTE_GEN_DIR}/mote_forms.h @ONLY CONTENT "#pragma once
+#include \"mote/ops/op_id.h\"
+namespace mote {
+constexpr uint32_t selected_forms(OpId op) {
+${_mote_forms}  (void)op;
   return ${_mote_default};
 }
 }  // namespace mote

@@ -1,5 +1,5 @@
-# Selective builds: MOTE_OPS_FROM_MODEL=a.mote;b.mote sets MOTE_SELECTED_OPS ("name:mask;…", see MoteOps.cmake) to the operators and
-# element types those programs use. A small tool reads them; it is compiled here, for the machine that configures.
+# Selective builds: MOTE_OPS_FROM_MODEL=a.mote;b.mote sets MOTE_SELECTED_OPS ("name:types:forms;…", see MoteOps.cmake) to the
+# operators, element types and forms those programs use. A small tool reads them; it is compiled here, for the machine that configures.
 if(NOT MOTE_OPS_FROM_MODEL)
   return()
 endif()
@@ -29,10 +29,10 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${_mote_models})
 _mote_run(${MOTE_FLATC} --cpp -o ${_mote_scan_dir} ${PROJECT_SOURCE_DIR}/mote/format/program.fbs)
 file(GLOB _mote_scan_sources ${PROJECT_SOURCE_DIR}/mote/format/*.cc ${PROJECT_SOURCE_DIR}/mote/core/*.cc)
 list(FILTER _mote_scan_sources EXCLUDE REGEX "_(test|bench|fuzz)\\.cc$")
-_mote_run(${MOTE_HOST_CXX} -std=c++17 -O1 -I${PROJECT_SOURCE_DIR} -I${_mote_scan_dir} -idirafter ${MOTE_FLATBUFFERS_INCLUDE}
+_mote_run(${MOTE_HOST_CXX} -std=c++17 -O1 -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/cmake/op_scan -I${_mote_scan_dir} -idirafter ${MOTE_FLATBUFFERS_INCLUDE}
           ${PROJECT_SOURCE_DIR}/cmake/op_scan/op_scan.cc ${_mote_scan_sources} -o ${_mote_scan_dir}/op_scan)
 _mote_run(${_mote_scan_dir}/op_scan ${_mote_models})
-string(REGEX MATCHALL "[0-9]+:0x[0-9a-f]+" _mote_pairs "${_mote_out}")
+string(REGEX MATCHALL "[0-9]+:0x[0-9a-f]+:0x[0-9a-f]+" _mote_pairs "${_mote_out}")
 
 set(MOTE_SELECTED_OPS "")
 file(STRINGS ${PROJECT_SOURCE_DIR}/mote/ops/ops.def _mote_def REGEX "^MOTE_OP")
@@ -40,6 +40,7 @@ foreach(_pair IN LISTS _mote_pairs)
   string(REPLACE ":" ";" _pair ${_pair})
   list(GET _pair 0 _id)
   list(GET _pair 1 _mask)
+  list(GET _pair 2 _forms)
   set(_name "")
   foreach(_line IN LISTS _mote_def)
     if(_line MATCHES "^MOTE_OP\\(${_id}, ([a-z0-9_]+)\\)")
@@ -49,5 +50,5 @@ foreach(_pair IN LISTS _mote_pairs)
   if(_name STREQUAL "")
     message(FATAL_ERROR "MOTE_OPS_FROM_MODEL: a program uses operator ${_id}, which this source does not have")
   endif()
-  list(APPEND MOTE_SELECTED_OPS ${_name}:${_mask})
+  list(APPEND MOTE_SELECTED_OPS ${_name}:${_mask}:${_forms})
 endforeach()

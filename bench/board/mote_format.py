@@ -17,7 +17,7 @@ def scan_tool(chain):
         return tool
     folder.mkdir(exist_ok=True)
     command("flatc", "--cpp", "-o", folder, ROOT / "mote/format/program.fbs")
-    command("c++", "-std=c++17", "-O1", "-I", ROOT, "-I", folder, "-idirafter", FLATBUFFERS, ROOT / "cmake/op_scan/op_scan.cc",
+    command("c++", "-std=c++17", "-O1", "-I", ROOT, "-I", ROOT / "cmake/op_scan", "-I", folder, "-idirafter", FLATBUFFERS, ROOT / "cmake/op_scan/op_scan.cc",
             *sources_of("mote/format"), *sources_of("mote/core"), "-o", tool)
     return tool
 
@@ -25,14 +25,16 @@ def scan_tool(chain):
 def write_selection(chain, program, work):
     """Operators by name with masks of their types, and the headers that select them."""
     names = dict(re.findall(r"^MOTE_OP\((\d+), (\w+)\)", (ROOT / "mote/ops/ops.def").read_text(), re.M))
-    used = dict(line.split(":") for line in command(scan_tool(chain), program).split())
-    types = {names[number]: mask for number, mask in used.items()}
-    lines = "".join(f"  if (op == OpId::{op}) return {mask}u;\n" for op, mask in types.items())
+    used = {number: masks for number, *masks in (line.split(":") for line in command(scan_tool(chain), program).split())}
+    lines = ["".join(f"  if (op == OpId::{names[number]}) return {masks[i]}u;\n" for number, masks in used.items()) for i in range(2)]
     (work / "mote_selection.h").write_text('#pragma once\n#include "mote/core/dtype.h"\n#include "mote/ops/op_id.h"\nnamespace mote {\n'
-                                           f"constexpr DTypeMask selected_types(OpId op) {{\n{lines}  return 0;\n}}\n}}\n")
-    (work / "ops_selected.h").write_text("".join(f'#include "mote/ops/{op}/{op}.h"\n' for op in types))
+                                           f"constexpr DTypeMask selected_types(OpId op) {{\n{lines[0]}  return 0;\n}}\n}}\n")
+    (work / "mote_forms.h").write_text('#pragma once\n#include "mote/ops/op_id.h"\nnamespace mote {\n'
+                                       f"constexpr uint32_t selected_forms(OpId op) {{\n{lines[1]}  return 0;\n}}\n}}\n")
+    operators = [names[number] for number in used]
+    (work / "ops_selected.h").write_text("".join(f'#include "mote/ops/{op}/{op}.h"\n' for op in operators))
     (work / "ops_selected.def").write_text("".join(f"MOTE_OP({number}, {names[number]})\n" for number in sorted(used, key=int)))
-    return list(types)
+    return operators
 
 
 def write_glue(work, program, inspected, examples):
@@ -70,8 +72,9 @@ def link(chain, operators, lean, work):
         # What no selection reaches is the same for every model.
         own = "mote/ops" in str(source) or "mote/kernels" in str(source) or source.stem == "mote_model"
         to = (work if own else Path(chain.kept.name)) / f"runtime_{source.parent.name}_{source.stem}.o"
-        # Speed counts in kernels alone.
-        flags = ["-idirafter", FLATBUFFERS, f"-DMOTE_BENCH_LEAN={int(lean)}"] + ([] if "mote/kernels" in str(source) else ["-Os"])
+        # Speed counts in kernels and in what looks at every tensor and operand of a program.
+        fast = "mote/kernels" in str(source) or source.stem in ("op_table", "reader", "op")
+        flags = ["-idirafter", FLATBUFFERS, f"-DMOTE_BENCH_LEAN={int(lean)}"] + ([] if fast else ["-Os"])
         objects.append(to if to.exists() and not own else chain.compile(source, to, include, flags))
     return chain.link(objects, work)
 

@@ -1,15 +1,22 @@
-// Tells which operators and element types programs use: one line "id:mask" per operator, over all files named.
+// Tells which operators and element types programs use: one line "id:types:forms" per operator, over all files named.
 // Built with the host's compiler while configuring (see MoteSelect.cmake); reads files with Mote's own reader.
 
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <vector>
 
 #include "mote/format/reader.h"
+#include "mote/ops/q_conv/q_conv.h"
 
 namespace {
+
+struct Used {
+  mote::DTypeMask types = 0;
+  uint32_t forms = 0;  // 1 for operators that have but one
+};
 
 bool read_file(const char* path, std::vector<uint64_t>* words, size_t* size) {
   std::ifstream in(path, std::ios::binary);
@@ -21,8 +28,17 @@ bool read_file(const char* path, std::vector<uint64_t>* words, size_t* size) {
   return true;
 }
 
-// Adds to `used` the types of all operands of every operator in the table.
-void scan(const mote::ProgramTable& table, std::map<uint16_t, mote::DTypeMask>* used) {
+uint32_t form_of(const mote::ProgramTable& table, const mote::Instruction& n) {
+  namespace conv = mote::ops::q_conv;
+  if (n.op != static_cast<uint16_t>(mote::OpId::q_conv)) return 1;
+  conv::Attrs attrs;
+  std::memset(static_cast<void*>(&attrs), 0, sizeof attrs);
+  std::memcpy(static_cast<void*>(&attrs), table.attrs.data + n.attrs, n.attrs_size < sizeof attrs ? n.attrs_size : sizeof attrs);
+  return conv::form_of(attrs, n.input_count > conv::kResidual && table.operands[n.operands + conv::kResidual] >= 0);
+}
+
+// Adds to `used` the types of all operands and the form of every operator in the table.
+void scan(const mote::ProgramTable& table, std::map<uint16_t, Used>* used) {
   for (const mote::Instruction& n : table.instructions) {
     if (n.op >= mote::kFirstCustomOp) continue;  // control, or the program's user brings the kernel
     mote::DTypeMask mask = 0;
@@ -30,14 +46,16 @@ void scan(const mote::ProgramTable& table, std::map<uint16_t, mote::DTypeMask>* 
       const int32_t tensor = table.operands[n.operands + i];
       if (tensor >= 0) mask |= mote::mask_of(table.tensors[static_cast<uint32_t>(tensor)].dtype);
     }
-    (*used)[n.op] |= mask;
+    Used& u = (*used)[n.op];
+    u.types |= mask;
+    u.forms |= form_of(table, n);
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::map<uint16_t, mote::DTypeMask> used;
+  std::map<uint16_t, Used> used;
   for (int i = 1; i < argc; ++i) {
     std::vector<uint64_t> words;
     size_t size = 0;
@@ -54,6 +72,6 @@ int main(int argc, char** argv) {
     }
     scan(table, &used);
   }
-  for (const auto& [op, mask] : used) std::printf("%u:0x%x\n", static_cast<unsigned>(op), static_cast<unsigned>(mask));
+  for (const auto& [op, u] : used) std::printf("%u:0x%x:0x%x\n", unsigned{op}, unsigned{u.types}, unsigned{u.forms});
   return 0;
 }

@@ -129,6 +129,23 @@ class Checker {
     return product <= kMaxTensorBytes;
   }
 
+  // Bytes of a plain tensor without gaps, fixed sizes and no size of 0, as nearly all are: those need no more proof. 0 for all others.
+  static uint32_t dense_bytes(const TensorDesc& d) noexcept {
+    if (d.rank > 4 || (static_cast<uint32_t>(d.layout) | d.dynamic | d.ring_rows) != 0) return 0;
+    uint32_t bytes = dtype_bytes(d.dtype), unused = 0;
+    int i = kMaxRank;
+#pragma GCC unroll 4
+    while (i > 4) --i, unused |= static_cast<uint32_t>(d.dims[i] | d.strides[i]);
+    while (i > d.rank) --i, unused |= static_cast<uint32_t>(d.dims[i] | d.strides[i]);
+    while (i > 0) {
+      --i;
+      const uint64_t product = uint64_t{bytes} * static_cast<uint32_t>(d.dims[i]);
+      if (static_cast<uint32_t>(d.strides[i]) != bytes || product > kMaxTensorBytes) return 0;
+      bytes = static_cast<uint32_t>(product);
+    }
+    return unused == 0 ? bytes : 0;
+  }
+
   // Sizes, strides and layout: an extent below 2^31 bytes, rows that do not overlap.
   Status shape(const TensorDesc& d) noexcept {
     const uint32_t bits = dtype_bits(d.dtype), width = bits / 8;
@@ -136,13 +153,14 @@ class Checker {
     if (bits == 0 || d.layout > Layout::kPanel16k8 || d.storage > Storage::kOutput) return corrupt(Why::kTensorType);
     if (d.rank > kMaxRank) return corrupt(Why::kTensorShape, kMaxRank, d.rank);
     if (d.ring_rows != 0 && (d.rank < 3 || !plain || d.storage != Storage::kArena || d.dynamic != 0)) return corrupt(Why::kRing);
+    for (int i = d.rank; i < kMaxRank; ++i)
+      if ((d.dims[i] | d.strides[i]) != 0) return corrupt(Why::kTensorShape, i, d.dims[i]);
     uint32_t stride = width, count = 1;  // of everything inside dimension i, gaps included
-    for (int i = kMaxRank; i-- > 0;) {
+    for (int i = d.rank; i-- > 0;) {
       const uint32_t size = static_cast<uint32_t>(d.dims[i]), own = static_cast<uint32_t>(d.strides[i]);
       const uint32_t filled = size > 0 ? size : 1;
       bool sound;
-      if (i >= d.rank) sound = (size | own) == 0;
-      else if (!plain) sound = own == 0;
+      if (!plain) sound = own == 0;
       else if (i == d.rank - 1 || width == 0) sound = own == width;
       else sound = size <= 1 || (own >= stride && (own & (width - 1)) == 0);
       if (own > stride) stride = own;
@@ -159,7 +177,11 @@ class Checker {
 
   Status tensor(uint32_t i) noexcept {
     const TensorDesc& d = t_.tensors[i];
-    MOTE_TRY(shape(d));
+    uint32_t bytes = d.storage <= Storage::kOutput ? dense_bytes(d) : 0;
+    if (bytes == 0) {
+      MOTE_TRY(shape(d));
+      bytes = extent_bytes(d);
+    }
     uint64_t room;
     if (d.storage >= Storage::kInput) {
       const bool listed = d.bank == 0 && d.offset < t_.ios.size && t_.ios[d.offset].tensor == i;
@@ -174,7 +196,7 @@ class Checker {
     }
     const uint32_t width = dtype_bytes(d.dtype), beyond = static_cast<uint32_t>(d.offset) & (width - 1);
     if (width > 1 && beyond != 0) return corrupt(Why::kTensorRange, static_cast<int32_t>(width), static_cast<int32_t>(beyond));
-    return place(Why::kTensorRange, d.offset, extent_bytes(d), room);
+    return place(Why::kTensorRange, d.offset, bytes, room);
   }
 
   Status code() noexcept {
@@ -259,17 +281,17 @@ uint32_t table_bytes(const uint8_t* head) noexcept {
 }
 
 uint32_t extent_bytes(const TensorDesc& d) noexcept {
-  uint32_t k = 1, last = 0;
-  for (int i = 0; i < d.rank; ++i) {
-    const uint32_t size = static_cast<uint32_t>(d.dims[i]);
-    if (size == 0) return 0;
-    if (i > 0) k *= size;
-    last += ((i == 1 && d.ring_rows != 0 ? d.ring_rows : size) - 1) * static_cast<uint32_t>(d.strides[i]);
-  }
-  const uint32_t n = d.rank > 0 ? static_cast<uint32_t>(d.dims[0]) : 1;
-  if (d.layout != Layout::kPlain) return static_cast<uint32_t>(panel_bytes(d.layout, d.dtype, n, k));
   const uint32_t bits = dtype_bits(d.dtype);
-  return bits < 8 ? static_cast<uint32_t>((uint64_t{n} * k * bits + 7) / 8) : last + bits / 8;
+  uint32_t bytes = bits / 8;
+  for (int i = 0; i < d.rank; ++i) {
+    if (d.dims[i] == 0) return 0;
+    bytes += static_cast<uint32_t>(d.dims[i] - 1) * static_cast<uint32_t>(d.strides[i]);
+  }
+  if (d.ring_rows != 0) bytes -= static_cast<uint32_t>(d.dims[1] - d.ring_rows) * static_cast<uint32_t>(d.strides[1]);
+  if (d.layout == Layout::kPlain && bits >= 8) return bytes;
+  const uint32_t n = d.rank > 0 ? static_cast<uint32_t>(d.dims[0]) : 1, k = static_cast<uint32_t>(element_count(d)) / n;
+  if (d.layout != Layout::kPlain) return static_cast<uint32_t>(panel_bytes(d.layout, d.dtype, n, k));
+  return static_cast<uint32_t>((uint64_t{n} * k * bits + 7) / 8);
 }
 
 Status read_table(ConstBytes file, uint64_t file_size, ProgramTable* out, Diagnostic* diagnostic) noexcept {

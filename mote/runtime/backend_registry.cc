@@ -1,12 +1,12 @@
 #include "mote/runtime/backend_registry.h"
 
-#include <cstring>
+#include "mote/core/text.h"
 
 namespace mote {
 
 const mote_backend* find_backend(BackendList list, const char* name) noexcept {
   for (const mote_backend* b : list)
-    if (std::strcmp(b->name, name) == 0) return b;
+    if (same_text(b->name, name)) return b;
   return nullptr;
 }
 

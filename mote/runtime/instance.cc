@@ -99,10 +99,16 @@ Status Instance::lay_out(const InstanceMemory& memory) noexcept {
 // Points every tensor at its bytes and, where it is dynamic, at a descriptor of its own in `extra`. Returns what is left of that.
 uint8_t* Instance::resolve_tensors(const InstanceMemory& memory, uint8_t* extra) noexcept {
   Tensor* tensor = tensors_;
+  uint32_t segment = ~0u;  // the last one asked for
+  const uint8_t* constants = nullptr;
   for (const TensorDesc& d : program_->table().tensors) {
     const uint8_t* data = nullptr;
-    if (d.storage == Storage::kConstant) data = program_->segment(d.bank).data + d.offset;
-    else if (d.storage < Storage::kInput) data = memory.banks[d.bank].data + d.offset;
+    if (d.storage == Storage::kConstant) {
+      if (d.bank != segment) segment = d.bank, constants = program_->segment(d.bank).data;
+      data = constants + d.offset;
+    } else if (d.storage < Storage::kInput) {
+      data = memory.banks[d.bank].data + d.offset;
+    }
     // An empty segment or bank may have no address; what lies in it is empty too.
     if (data == nullptr && d.storage < Storage::kInput) data = nothing;
     *tensor = {&d, const_cast<uint8_t*>(data)};

@@ -1,6 +1,6 @@
 #include "mote/runtime/op_registry.h"
 
-#include <cstring>
+#include "mote/core/text.h"
 
 namespace mote {
 namespace {
@@ -18,7 +18,7 @@ const OpDef* find_by_id(Span<const OpDef> ops, uint16_t id) noexcept {
 
 const OpDef* find_by_name(Span<const OpDef> ops, const char* name) noexcept {
   for (const OpDef& d : ops)
-    if (d.id == 0 && d.name != nullptr && std::strcmp(d.name, name) == 0) return &d;
+    if (d.id == 0 && d.name != nullptr && same_text(d.name, name)) return &d;
   return nullptr;
 }
 

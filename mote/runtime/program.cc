@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "mote/core/text.h"
 #include "mote/runtime/verify.h"
 
 namespace mote {
@@ -40,7 +41,7 @@ ConstBytes Program::segment(uint32_t i) const noexcept {
 
 int32_t Program::find_method(const char* name) const noexcept {
   for (uint32_t i = 0; i < table_.methods.size; ++i)
-    if (std::strcmp(table_.string(table_.methods[i].name), name) == 0) return static_cast<int32_t>(i);
+    if (same_text(table_.string(table_.methods[i].name), name)) return static_cast<int32_t>(i);
   return -1;
 }
 

@@ -206,29 +206,45 @@ class Verifier {
     return Status::kOk;
   }
 
+  // An input or output of another method. Their offset is the number in ios, which read_table checked.
+  bool is_foreign(const TensorDesc& d) const noexcept {
+    const bool input = d.storage == Storage::kInput;
+    const uint32_t first = input ? method_->first_input : method_->first_output;
+    return static_cast<uint32_t>(d.offset) - first >= (input ? method_->input_count : method_->output_count);
+  }
+
   // Looks up the operands of an instruction. Inputs and outputs must belong to this method; nothing writes to constants and inputs.
   Status gather(const Instruction& n) noexcept {
-    count_ = uint32_t{n.input_count} + n.output_count;
-    if (count_ > kMaxOperands) return corrupt(Why::kInputCount, kMaxOperands, static_cast<int32_t>(count_));
-    for (uint32_t k = 0; k < count_; ++k) {
-      const int32_t o = t_.operands[n.operands + k];
+    const uint32_t count = uint32_t{n.input_count} + n.output_count;
+    if (count > kMaxOperands) return corrupt(Why::kInputCount, kMaxOperands, static_cast<int32_t>(count));
+    const int32_t* const operands = t_.operands.data + n.operands;
+    uint32_t dynamic = 0;
+    for (uint32_t k = 0; k < count; ++k) {
+      const int32_t o = operands[k];
       tensors_[k] = Tensor{};
       operands_[k] = o < 0 ? -1 : static_cast<int32_t>(k);
       if (o < 0) continue;
-      d_.tensor = o;
-      const TensorDesc& d = t_.tensors[static_cast<uint32_t>(o)];
+      const TensorDesc& d = t_.tensors.data[o];
       tensors_[k].desc = &d;
-      if (d.storage == Storage::kConstant) tensors_[k].data = const_cast<uint8_t*>(p_.segment(d.bank).data + d.offset);
-      const uint32_t io = static_cast<uint32_t>(d.offset);  // of inputs and outputs: the number in ios, which read_table checked
-      const bool foreign = (d.storage == Storage::kInput && io - method_->first_input >= method_->input_count) ||
-                           (d.storage == Storage::kOutput && io - method_->first_output >= method_->output_count);
-      if (foreign) return corrupt(Why::kIoTensor);
-      if (k < n.input_count) continue;
-      if (d.storage == Storage::kConstant || d.storage == Storage::kInput) return corrupt(Why::kWriteConstant);
-      if (d.layout != Layout::kPlain || dtype_bits(d.dtype) < 8) return corrupt(Why::kOutputLayout);
+      dynamic |= d.dynamic;
+      if (d.storage == Storage::kConstant) tensors_[k].data = const_cast<uint8_t*>(segment(d.bank) + d.offset);
+      const Why why = d.storage >= Storage::kInput && is_foreign(d) ? Why::kIoTensor : k >= n.input_count ? not_writable(d) : Why::kNone;
+      if (why == Why::kNone) continue;
+      d_.tensor = o;
+      return corrupt(why);
     }
-    d_.tensor = -1;
+    count_ = count;
+    dynamic_ = dynamic != 0;
     return Status::kOk;
+  }
+  static Why not_writable(const TensorDesc& d) noexcept {
+    if (d.storage == Storage::kConstant || d.storage == Storage::kInput) return Why::kWriteConstant;
+    return d.layout != Layout::kPlain || dtype_bits(d.dtype) < 8 ? Why::kOutputLayout : Why::kNone;
+  }
+
+  const uint8_t* segment(uint32_t i) noexcept {
+    if (i != segment_) segment_ = i, segment_data_ = p_.segment(i).data;
+    return segment_data_;
   }
 
   static bool within(uint32_t count, uint8_t least, uint8_t most) noexcept {
@@ -246,7 +262,7 @@ class Verifier {
       return corrupt(Why::kOutputCount, def->max_out, n.output_count);
     MOTE_TRY(gather(n));
     MOTE_TRY(attributes(n, *def));
-    const CallKind kind = call_kind(p_, n, def);
+    const CallKind kind = dynamic_ || (def->flags & kDataDependent) != 0 ? CallKind::kDynamic : CallKind::kStatic;
     MOTE_TRY(fitness(n, *def, kind));
     MOTE_TRY(types(n, *def, kind));
     return overlap(n, *def);
@@ -286,7 +302,7 @@ class Verifier {
 
   // Asks the operator for its outputs and compares; sizes of dynamic dimensions are checked when running.
   Status types(const Instruction& n, const OpDef& def, CallKind kind) noexcept {
-    TensorType outputs[kMaxOutputs];
+    for (uint32_t k = 0; k < n.output_count; ++k) outputs_[k].dtype = DType::kNone, outputs_[k].rank = 0;
     uint32_t zero_extended[64];
     OpContext c;
     c.tensors = tensors_;
@@ -300,7 +316,7 @@ class Verifier {
     c.input_count = n.input_count;
     c.output_count = n.output_count;
     if (in_strip()) c.rows = kSomeRows;
-    const Status inferred = def.infer(InferContext(c, outputs, &d_));
+    const Status inferred = def.infer(InferContext(c, outputs_, &d_));
     if (!inferred.ok()) {
       if (kind != CallKind::kDynamic || inferred.code() != Status::kShape) return inferred;
       // Smaller sizes may fit. Scratch cannot be asked for operands that were refused: it is compared when running.
@@ -309,7 +325,7 @@ class Verifier {
     for (uint32_t k = n.input_count; k < count_; ++k) {
       if (tensors_[k].desc == nullptr) continue;
       d_.tensor = t_.operands[n.operands + k];
-      MOTE_TRY(compare(outputs[k - n.input_count], *tensors_[k].desc, kind));
+      MOTE_TRY(compare(outputs_[k - n.input_count], *tensors_[k].desc, kind));
     }
     d_.tensor = -1;
     MOTE_TRY(measure_scratch(def, c));
@@ -344,7 +360,7 @@ class Verifier {
       if (out == nullptr) continue;
       for (uint32_t j = 0; j < k; ++j) {
         const TensorDesc* other = tensors_[j].desc;
-        if (other == nullptr || !overlaps(*out, *other)) continue;
+        if (other == nullptr || other->storage == Storage::kConstant || !overlaps(*out, *other)) continue;
         if (j < n.input_count && out->offset == other->offset && may_share(def, k - n.input_count, j, *out, *other)) continue;
         d_.tensor = t_.operands[n.operands + k];
         return corrupt(Why::kOverlap, t_.operands[n.operands + j], d_.tensor);
@@ -361,6 +377,10 @@ class Verifier {
   uint32_t extension_ = 0;
   uint32_t pc_ = 0, depth_ = 0, count_ = 0;  // count_: of operands of the instruction at hand
   Range ranges_[kMaxNesting + 1];
+  bool dynamic_ = false;    // one of them is
+  uint32_t segment_ = ~0u;  // the last one asked for
+  const uint8_t* segment_data_ = nullptr;
+  TensorType outputs_[kMaxOutputs];
   // Its operands; those that are absent have no descriptor.
   Tensor tensors_[kMaxOperands];
   int32_t operands_[kMaxOperands];

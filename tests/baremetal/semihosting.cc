@@ -27,8 +27,18 @@ void print(uint64_t value) {
   char digits[21];
   char* p = digits + 20;
   *p = 0;
-  do *--p = static_cast<char>('0' + value % 10);
-  while ((value /= 10) != 0);
+  do {
+    // By 16 bits at a time: a division in 64 bits would be linked into what is measured.
+    uint32_t rest = 0;
+    uint64_t tenth = 0;
+    for (int shift = 48; shift >= 0; shift -= 16) {
+      const uint32_t part = rest << 16 | (value >> shift & 0xffff);
+      tenth = tenth << 16 | part / 10;
+      rest = part % 10;
+    }
+    *--p = static_cast<char>('0' + rest);
+    value = tenth;
+  } while (value != 0);
   print(p);
 }
 

@@ -21,6 +21,13 @@ struct Window {
   int16_t rows, width, stride_rows, stride_width, pad_rows, pad_width, dilation_rows, dilation_width;
 };
 
+// The columns [first, end) of a window at `left` that lie inside an input.
+struct Columns {
+  int32_t first, end;
+  Columns(int32_t left, int32_t width, int32_t inputs) : first(left < 0 ? -left : 0), end(left + width > inputs ? inputs - left : width) {}
+  bool whole(int32_t width) const { return first == 0 && end == width; }
+};
+
 struct Conv {
   Rows x, y, residual;
   Window window;

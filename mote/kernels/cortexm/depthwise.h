@@ -41,7 +41,7 @@ inline uint32_t four_channels(const int8_t* const* taps, int count, int32_t at, 
 }
 
 template <int kTaps>
-inline void depthwise_pixel(const Depthwise& d, const int8_t* const* taps, int32_t at, int count, int8_t* out) {
+inline void depthwise_taps(const Depthwise& d, const int8_t* const* taps, int32_t at, int count, int8_t* out) {
   const uint32_t* w = d.weights;
   const Channel* k = d.channels;
   const Range range = d.range;
@@ -54,6 +54,11 @@ inline void depthwise_pixel(const Depthwise& d, const int8_t* const* taps, int32
     const uint32_t packed = four_channels<kTaps>(taps, count, at + o, w, k, range);
     std::memcpy(out + o, &packed, 4);
   }
+}
+
+inline void depthwise_pixel(const Depthwise& d, const int8_t* const* taps, int32_t at, int count, int8_t* out) {
+  if (count == 9) depthwise_taps<9>(d, taps, at, count, out);
+  else depthwise_taps<0>(d, taps, at, count, out);
 }
 
 template <class D>
@@ -102,10 +107,8 @@ inline void each_pixel(const D& d, const int8_t* x, int8_t* y, int32_t begin, in
 
 // Channels must be a multiple of 4, so that whole words can be read.
 inline void depthwise(const Depthwise& d, const int8_t* x, int8_t* y, int32_t begin, int32_t end) {
-  each_pixel(d, x, y, begin, end, [&d](const int8_t* const* taps, int32_t at, int count, int8_t* out) {
-    if (count == 9) depthwise_pixel<9>(d, taps, at, count, out);
-    else depthwise_pixel<0>(d, taps, at, count, out);
-  });
+  each_pixel(d, x, y, begin, end,
+             [&d](const int8_t* const* taps, int32_t at, int count, int8_t* out) { depthwise_pixel(d, taps, at, count, out); });
 }
 
 }  // namespace mote::cortexm

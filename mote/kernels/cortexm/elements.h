@@ -92,29 +92,4 @@ inline void reduce_sum(const Reduction& r, const int8_t* x, int8_t* y) {
   }
 }
 
-struct MaxPool {
-  Rows x, y;
-  Window window;
-};
-inline void max_pool(const MaxPool& p, const int8_t* x, int8_t* y, int32_t begin, int32_t end) {
-  const Window& w = p.window;
-  for (int32_t row = begin; row < end; ++row) {
-    const int32_t top = row * w.stride_rows - w.pad_rows;
-    for (int32_t column = 0; column < p.y.width; ++column) {
-      const int32_t left = column * w.stride_width - w.pad_width;
-      int8_t* out = y + row_offset(p.y, row) + column * p.y.pixel_bytes;
-      const int32_t r0 = top < 0 ? 0 : top, r1 = top + w.rows < p.x.rows ? top + w.rows : p.x.rows;
-      const int32_t c0 = left < 0 ? 0 : left, c1 = left + w.width < p.x.width ? left + w.width : p.x.width;
-      for (int32_t k = 0; k < p.y.channels; ++k) {
-        int32_t most = -128;
-        for (int32_t i = r0; i < r1; ++i) {
-          const int8_t* in = x + row_offset(p.x, i) + c0 * p.x.pixel_bytes + k;
-          for (int32_t j = c0; j < c1; ++j, in += p.x.pixel_bytes) most = *in > most ? *in : most;
-        }
-        out[k] = static_cast<int8_t>(most);
-      }
-    }
-  }
-}
-
 }  // namespace mote::cortexm

@@ -9,7 +9,7 @@ constexpr DTypeMask kWindowWeightTypes = kQuant8 | mask_of(DType::s4);
 
 // infer() of quantized convolutions up to the output sizes: x (N, spatial, C), weights (O, kernel, C/groups).
 template <class A>
-Status check_window_product(const A& a, const InferContext& c, DTypeMask types, Window* window) noexcept {
+Status check_window_product(const A& a, const InferContext& c, DTypeMask types) noexcept {
   MOTE_TRY(c.require(0, types));
   MOTE_TRY(c.require(1, kWindowWeightTypes));
   MOTE_TRY(require_spatial(c, 0));
@@ -21,9 +21,7 @@ Status check_window_product(const A& a, const InferContext& c, DTypeMask types, 
   const int32_t channels = x.dims[x.rank - 1], out_channels = w.dims[0];
   if (a.groups < 1 || channels % a.groups != 0 || out_channels % a.groups != 0) return c.reject(Why::kGroups, channels, a.groups);
   if (w.dims[w.rank - 1] != channels / a.groups) return c.reject(Why::kDimMismatch, channels / a.groups, w.dims[w.rank - 1]);
-  MOTE_TRY(check_stage(a, c, out_channels, x.dims[0]));
-  *window = make_window(a, x, w.dims + 1);
-  return Status::kOk;
+  return check_stage(a, c, out_channels, x.dims[0]);
 }
 
 // Sums products under a window, forward or transposed, for every output position and channel. Weights: (O, kernel, C/groups).

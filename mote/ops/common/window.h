@@ -67,7 +67,8 @@ inline Status require_spatial(const InferContext& c, int i) noexcept {
 // Refuses windows that make no sense or whose positions would not fit 32 bits.
 inline Status check_window(const InferContext& c, const Window& w) noexcept {
   int64_t taps = 1;
-  for (const WindowDim& d : w.dim) {
+  for (int i = 0; i < w.rank; ++i) {
+    const WindowDim& d = w.dim[i];
     if (d.kernel < 1 || d.stride < 1 || d.dilation < 1)
       return c.reject(Why::kWindow, 1, d.kernel < 1 ? d.kernel : d.stride < 1 ? d.stride : d.dilation);
     if (d.pad_begin < 0 || d.pad_end < 0) return c.reject(Why::kWindow, 0, d.pad_begin < 0 ? d.pad_begin : d.pad_end);
@@ -86,11 +87,13 @@ inline Status infer_window(const InferContext& c, bool ceil_mode, Window* w) noe
   MOTE_TRY(check_window(c, *w));
   for (int i = 0; i < w->rank; ++i) {
     WindowDim& d = w->dim[i];
-    const int64_t room = static_cast<int64_t>(d.in) + d.pad_begin + d.pad_end - d.extent();
-    if (room < 0) return c.reject(Why::kWindow, d.extent(), room + d.extent());
-    int64_t out = (room + (ceil_mode ? d.stride - 1 : 0)) / d.stride + 1;
-    if (ceil_mode && (out - 1) * d.stride >= static_cast<int64_t>(d.in) + d.pad_begin) --out;
-    d.out = static_cast<int32_t>(out);
+    // After check_window everything fits 32 bits, whose division is one instruction where that of 64 bits is a function.
+    const int32_t padded = d.in + d.pad_begin + d.pad_end, extent = (d.kernel - 1) * d.dilation + 1;
+    if (padded < extent) return c.reject(Why::kWindow, extent, padded);
+    const uint32_t stride = static_cast<uint32_t>(d.stride), room = static_cast<uint32_t>(padded - extent);
+    uint32_t last = (room + (ceil_mode ? stride - 1 : 0)) / stride;
+    if (ceil_mode && last * stride >= static_cast<uint32_t>(d.in + d.pad_begin)) --last;
+    d.out = static_cast<int32_t>(last + 1);
   }
   return Status::kOk;
 }

@@ -37,6 +37,11 @@ struct Attrs {
   int32_t sum_clamp_hi = 0;
 };
 constexpr int kResidual = 8, kResidualFactor = kStageResidualFactor;
+// Forms of which a build for some programs may leave out what those do not use: selected_forms(OpId::q_conv).
+enum Form : uint32_t { kFormDense = 1, kFormGrouped = 2, kFormResidual = 4 };
+inline uint32_t form_of(const Attrs& a, bool residual) {
+  return static_cast<uint32_t>(a.groups == 1 ? kFormDense : kFormGrouped) | (residual ? static_cast<uint32_t>(kFormResidual) : 0u);
+}
 using Types = TypeList<int8_t, uint8_t, int16_t>;
 inline constexpr OpInfo kInfo =
     OpInfo(
@@ -90,8 +95,8 @@ inline void set_sum_attrs(Attrs& a, const QuantBinaryAttrs& s) {
 
 // x (N, spatial, C), weights (O, kernel, C/groups). x_zero and x_scale have one element or one per batch.
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
-  Window window;
-  MOTE_TRY(check_window_product(a, c, kInfo.types_, &window));
+  MOTE_TRY(check_window_product(a, c, kInfo.types_));
+  Window window = make_window(a, c.in(0), c.in(1).dims + 1);
   MOTE_TRY(infer_window(c, false, &window));
   const DType type = stage_type(a, c.in(0).dtype);
   MOTE_TRY(set_spatial(c, 0, type, c.in(0).dims[0], window, c.in(1).dims[0]));

@@ -36,8 +36,8 @@ inline constexpr auto kAttrs = std::tuple_cat(
 
 // x (N, spatial, C), weights (O, kernel, C/groups): output channel first, as TFLite has it.
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
-  Window window;
-  MOTE_TRY(check_window_product(a, c, kInfo.types_, &window));
+  MOTE_TRY(check_window_product(a, c, kInfo.types_));
+  Window window = make_window(a, c.in(0), c.in(1).dims + 1);
   MOTE_TRY(infer_transposed_window(c, a.output_padding, &window));
   return set_spatial(c, 0, stage_type(a, c.in(0).dtype), c.in(0).dims[0], window, c.in(1).dims[0]);
 }

@@ -12,11 +12,6 @@ T greatest(const T* x, int32_t n) {
   return most;
 }
 
-// exp() of an element below the greatest, 0 integer bits.
-Fixed<int32_t, 0> exp_of(const Attrs& a, int32_t below) {
-  return exp_of_negative(Fixed<int32_t, 5>{doubling_high_mul(wrapping_shift_left(below, a.shift), a.multiplier)});
-}
-
 template <class T>
 struct Softmax {
   static Status run(const OpContext& c) noexcept {
@@ -71,18 +66,6 @@ struct Softmax<int16_t> {
 };
 
 }  // namespace
-
-void exponentials(const Attrs& a, int32_t* out_exps) noexcept {
-  for (int32_t below = 0; below < 256; ++below) out_exps[below] = -below >= a.diff_min ? exp_of(a, -below).raw : 0;
-}
-
-int32_t reciprocal(int64_t sum, int width, int* out_exponent) noexcept {
-  int over_unit;
-  const int32_t scale = reciprocal_of(clamp_to(sum, 1, 0x7fffffff), 12, &over_unit);
-  const int exponent = over_unit + 31 - width * 8;
-  *out_exponent = exponent < 0 ? 0 : exponent > 31 ? 31 : exponent;
-  return scale;
-}
 
 KernelFn select(const OpContext& c) noexcept { return pick<OpId::q_softmax, Softmax>(c.input(0).dtype(), Types{}); }
 

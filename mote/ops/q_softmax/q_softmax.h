@@ -45,10 +45,22 @@ inline Status infer(const Attrs& a, const InferContext& c) noexcept {
 }
 KernelFn select(const OpContext& c) noexcept;
 
-// For kernels of 8-bit x. The exponentials (0 integer bits) of elements 0 to 255 below the greatest.
-void exponentials(const Attrs& a, int32_t* out_exps) noexcept;
+// exp() of an element below the greatest, 0 integer bits; 8-bit x.
+inline Fixed<int32_t, 0> exp_of(const Attrs& a, int32_t below) {
+  return exp_of_negative(Fixed<int32_t, 5>{doubling_high_mul(wrapping_shift_left(below, a.shift), a.multiplier)});
+}
+// For kernels of 8-bit x. The exponentials of elements 0 to 255 below the greatest.
+inline void exponentials(const Attrs& a, int32_t* out_exps) noexcept {
+  for (int32_t below = 0; below < 256; ++below) out_exps[below] = -below >= a.diff_min ? exp_of(a, -below).raw : 0;
+}
 // One divided by a sum of exponentials (12 integer bits), and how far to the right its product with one of them is shifted for outputs of
 // `width` bytes: 0 to 31.
-int32_t reciprocal(int64_t sum, int width, int* out_exponent) noexcept;
+inline int32_t reciprocal(int64_t sum, int width, int* out_exponent) noexcept {
+  int over_unit;
+  const int32_t scale = reciprocal_of(clamp_to(sum, 1, 0x7fffffff), 12, &over_unit);
+  const int exponent = over_unit + 31 - width * 8;
+  *out_exponent = exponent < 0 ? 0 : exponent > 31 ? 31 : exponent;
+  return scale;
+}
 
 }  // namespace mote::ops::q_softmax

@@ -185,6 +185,7 @@ std::optional<KernelCall> maximum(const Source& s, const Instruction& n) {
   }
   if (!fits(w)) return std::nullopt;
   KernelCall call = element_call("MaxPool", "max_pool", {s.input(n, 0), s.output(n, 0)});
+  call.header = "pool.h";
   call.geometry = "{" + rows_text(x) + ", " + rows_text(y) + ", " + window_text(w) + "}";
   call.by_rows = call.in_order = true;
   return call;

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "mote/compiler/emit/cpp/elements.h"
+#include "mote/compiler/emit/cpp/floats.h"
 #include "mote/compiler/emit/cpp/product.h"
 #include "mote/compiler/emit/cpp/streams.h"
+#include "mote/compiler/emit/cpp/wide.h"
 #include "mote/compiler/emit/lower.h"
 #include "mote/kernels/cortexm/conv.h"
 #include "mote/kernels/cortexm/depthwise.h"
@@ -241,7 +243,7 @@ std::optional<KernelCall> q_avg_pool(const Source& s, const Instruction& n) {
   if (!fits(w) || int64_t{w.dim[0].kernel} * w.dim[1].kernel > 1 << 20) return std::nullopt;
   const ops::IntRange r = ops::clamp_range(a.clamp_lo, a.clamp_hi, DType::s8);
   KernelCall call;
-  call.header = "simple.h";
+  call.header = "pool.h";
   call.type = "AvgPool";
   call.function = "avg_pool";
   call.geometry = "{" + rows_text(in) + ", " + rows_text(out) + ", " + window_text(w) + ", " + text(r.lo) + ", " + text(r.hi) + "}";
@@ -289,10 +291,13 @@ std::optional<KernelCall> q_add(const Source& s, const Instruction& n) {
 }  // namespace
 
 std::optional<KernelCall> find_kernel(const Source& source, const Instruction& n, Isa isa, Constants* constants) {
+  if (const auto call = find_wide_kernel(source, n, constants)) return call;
   switch (static_cast<OpId>(n.op)) {
     case OpId::q_conv: return q_conv(source, n, isa, constants);
     case OpId::q_matmul: return q_matmul(source, n, isa, constants);
     case OpId::q_avg_pool: return q_avg_pool(source, n);
+    case OpId::conv:
+    case OpId::matmul: return find_float_kernel(source, n, constants);
     case OpId::q_softmax: return q_softmax(source, n, constants);
     case OpId::q_add:
       if (const auto call = q_add(source, n)) return call;

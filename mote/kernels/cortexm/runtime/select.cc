@@ -1,243 +1,12 @@
 #include "mote/kernels/cortexm/runtime/select.h"
 
-#include <cstring>
-
-#include "mote/kernels/cortexm/depthwise.h"
-#include "mote/kernels/cortexm/runtime/products.h"
-#include "mote/kernels/cortexm/simple.h"
+#include "mote/kernels/cortexm/pool.h"
+#include "mote/kernels/cortexm/runtime/depthwise.h"
 #include "mote/ops/q_avg_pool/q_avg_pool.h"
-#include "mote/ops/q_conv/q_conv.h"
 #include "mote/ops/q_matmul/q_matmul.h"
 
 namespace mote::cortexm {
 namespace {
-
-constexpr int32_t kMostPairBytes = 4096;  // of stack, for spread inputs
-constexpr int32_t kBlock = 64;            // channels of a depthwise convolution or a matrix product at a time
-constexpr int32_t kInputBlock = 1024;     // inputs of a matrix product
-constexpr int32_t kMostDepthwiseTaps = 9;
-constexpr int32_t kLeastDepthwiseShift = -22;
-constexpr int32_t kMostSum = (1 << 30) - 1, kMostProduct = 128 * 255, kMostInputs = kMostSum / kMostProduct;
-
-// One number, or one for each channel.
-struct Numbers {
-  const int32_t* first = nullptr;
-  int32_t step = 0;
-
-  Numbers(const OpContext& c, int operand) {
-    if (!c.has_input(operand)) return;
-    const Tensor& t = c.input(operand);
-    first = t.as<const int32_t>();
-    step = t.rank() == 0 || t.dim(0) == 1 ? 0 : 1;
-  }
-  int32_t operator()(int32_t i) const { return first[i * step]; }
-};
-
-// Sums become elements as QuantStage has it for fixed point, in a short form. Right for sums below 2^30, shifts to the left included.
-struct Stage {
-  Numbers biases, multiplier, shift;
-  int32_t zero, lo, hi;
-
-  template <class A>
-  Stage(const OpContext& c, const A& a)
-      : biases(c, ops::kStageBias), multiplier(c, ops::kStageMultiplier), shift(c, ops::kStageShift), zero(a.output_zero) {
-    const ops::IntRange r = ops::clamp_range(a.clamp_lo, a.clamp_hi, DType::s8);
-    lo = r.lo, hi = r.hi;
-  }
-  [[gnu::always_inline]] int32_t bias(int32_t o) const { return biases.first != nullptr ? biases(o) : 0; }
-  int32_t clamped(int32_t v) const { return v < lo ? lo : v > hi ? hi : v; }
-  // As the operator has it, for any sum.
-  int32_t exact(int32_t sum, int32_t o) const { return ops::clamp_to(int64_t{ops::scale_by(sum, multiplier(o), shift(o))} + zero, lo, hi); }
-
-  // A channel's scaling. grown: what sums are multiplied by first, as high_mul halves.
-  struct Scaling {
-    int32_t multiplier, right, half, grown;
-  };
-  [[gnu::always_inline]] Scaling scaling(int32_t o) const {
-    const int32_t s = shift(o), right = s < 0 ? -s : 0;
-    return {multiplier(o), right, right > 0 ? 1 << (right - 1) : 0, s > 0 ? 2 << s : 2};
-  }
-  // Whether the short form holds: shifts from `least` on, sums of `inputs` products and the bias below 2^30.
-  [[gnu::always_inline]] bool tame(int32_t o, int32_t inputs, int32_t least) const {
-    const int32_t s = shift(o), b = bias(o), limit = (s > 0 ? kMostSum >> (s < 7 ? s : 7) : kMostSum) - inputs * kMostProduct;
-    return s <= 6 && s >= least && multiplier(o) >= 0 && b <= limit && b >= -limit;
-  }
-  // Channels whose result is the same for all inputs, as those with weights of 0 are.
-  bool constant(int32_t o, int32_t inputs) const {
-    const int64_t low = int64_t{bias(o)} - int64_t{inputs} * kMostProduct, high = int64_t{bias(o)} + int64_t{inputs} * kMostProduct;
-    if (low != static_cast<int32_t>(low) || high != static_cast<int32_t>(high) || multiplier(o) < 0) return false;
-    return exact(static_cast<int32_t>(low), o) == exact(static_cast<int32_t>(high), o);
-  }
-
-  // Elements of one channel, in place of their sums.
-  template <int kCount>
-  [[gnu::always_inline]] void elements(int32_t* sums, int32_t o, int32_t inputs) const {
-    if (!tame(o, inputs, -31)) {
-      for (int i = 0; i < kCount; ++i) sums[i] = exact(sums[i], o);
-      return;
-    }
-    const Scaling k = scaling(o);
-    const int32_t minus = k.right > 0 ? -1 : 0;
-    for (int i = 0; i < kCount; ++i) {
-      const int32_t x = high_mul(sums[i] * k.grown, k.multiplier);
-      sums[i] = clamped(((x + ((x >> 31) & minus) + k.half) >> k.right) + zero);
-    }
-  }
-};
-
-// The inputs of a pixel, one behind the other: in place where they are, else in `to`.
-const int8_t* window_at(const Tensor& x, const ops::Window& w, int32_t batch, int32_t row, int32_t column, int32_t zero, int8_t* to) {
-  const TensorDesc& d = *x.desc;
-  const int32_t channels = d.dims[3], ring = d.ring_rows;
-  const ops::WindowDim &r = w.dim[0], &k = w.dim[1];
-  const auto place = [&](int32_t i, int32_t j) {
-    return x.as<const int8_t>() + batch * d.strides[0] + (ring != 0 ? i % ring : i) * d.strides[1] + j * d.strides[2];
-  };
-  if (r.kernel * k.kernel == 1 && r.pad_begin == 0 && k.pad_begin == 0 && r.pad_end == 0 && k.pad_end == 0)
-    return place(row * r.stride, column * k.stride);
-  int8_t* out = to;
-  for (int32_t i = 0; i < r.kernel; ++i) {
-    const int32_t from = row * r.stride - r.pad_begin + i * r.dilation;
-    for (int32_t j = 0; j < k.kernel; ++j, out += channels) {
-      const int32_t at = column * k.stride - k.pad_begin + j * k.dilation;
-      if (from < 0 || from >= d.dims[1] || at < 0 || at >= d.dims[2]) std::memset(out, zero, static_cast<size_t>(channels));
-      else std::memcpy(out, place(from, at), static_cast<size_t>(channels));
-    }
-  }
-  return to;
-}
-
-// What a convolution adds to its elements, as q_add does.
-struct Residual {
-  const Tensor* tensor = nullptr;
-  ops::QuantSum<1> sum;
-
-  Residual(const OpContext& c, const ops::q_conv::Attrs& a) : sum(ops::q_conv::sum_attrs(a)) {
-    if (c.has_input(ops::q_conv::kResidual)) tensor = &c.input(ops::q_conv::kResidual);
-  }
-};
-
-int32_t offset_of(const TensorDesc& d, int32_t n, int32_t row, int32_t column) {
-  return n * d.strides[0] + (d.ring_rows != 0 ? row % d.ring_rows : row) * d.strides[1] + column * d.strides[2];
-}
-
-int32_t end_row(const OpContext& c) { return c.rows.end < c.output(0).dim(1) ? c.rows.end : c.output(0).dim(1); }
-
-// All channels of two pixels side by side, or of the first alone. The second one's `out` is the first one's then, and is written first.
-void two_pixels(const uint32_t* x, const int8_t* weights, int32_t inputs, int32_t outputs, const Stage& stage, const Residual& residual,
-                const int8_t* const* other, int8_t* const* out) {
-  for (int32_t o = 0; o < outputs; o += 2) {
-    const int32_t last = o + 1 < outputs ? o + 1 : o;
-    const int8_t *w0 = weights + o * inputs, *w1 = weights + last * inputs;
-    const int32_t b0 = stage.bias(o), b1 = stage.bias(last);
-    int32_t sums[4] = {b0, b0, b1, b1};
-    dot_2<2>(x, w0, w1, inputs, sums);
-    stage.elements<2>(sums, o, inputs);
-    stage.elements<2>(sums + 2, last, inputs);
-    if (residual.tensor != nullptr)
-      for (int i = 0; i < 4; ++i) sums[i] = residual.sum.of(sums[i], other[i % 2][i < 2 ? o : last], DType::s8);
-    for (int p = 1; p >= 0; --p) {
-      out[p][o] = static_cast<int8_t>(sums[p]);
-      out[p][last] = static_cast<int8_t>(sums[2 + p]);
-    }
-  }
-}
-
-Status conv(const OpContext& c) noexcept {
-  const auto& a = c.attrs<ops::q_conv::Attrs>();
-  const Tensor &x = c.input(0), &w = c.input(1), &y = c.output(0);
-  const ops::Window window = ops::make_window(a, *x.desc, w.desc->dims + 1, *y.desc);
-  const int32_t outputs = w.dim(0), inputs = w.dim(1) * w.dim(2) * w.dim(3), groups = (inputs + 3) / 4;
-  const Stage stage(c, a);
-  const Residual residual(c, a);
-  auto* pairs = static_cast<uint32_t*>(__builtin_alloca(static_cast<size_t>(groups) * 16));
-  auto* linear = static_cast<int8_t*>(__builtin_alloca(static_cast<size_t>(groups) * 4));
-  const int32_t width = y.dim(2), first = c.rows.begin * width, count = end_row(c) * width;
-  for (int32_t n = 0; n < y.dim(0); ++n) {
-    for (int32_t pixel = first; pixel < count; pixel += 2) {
-      const int8_t* other[2] = {};
-      int8_t* out[2];
-      for (int p = 0; p < 2; ++p) {
-        const int32_t at = pixel + p < count ? pixel + p : pixel, row = at / width, column = at % width;
-        spread<2>(window_at(x, window, n, row, column, a.input_zero, linear), inputs, a.input_zero, pairs + p);
-        out[p] = y.as<int8_t>() + offset_of(*y.desc, n, row, column);
-        if (residual.tensor != nullptr) other[p] = residual.tensor->as<const int8_t>() + offset_of(*residual.tensor->desc, n, row, column);
-      }
-      two_pixels(pairs, w.as<const int8_t>(), inputs, outputs, stage, residual, other, out);
-    }
-  }
-  return Status::kOk;
-}
-
-// Weights of a block of channels as mote::cortexm::depthwise reads them, shifted left by one with their biases.
-struct Block {
-  uint32_t weights[kBlock / 2 * kMostDepthwiseTaps];
-  Channel channels[kBlock];
-  alignas(4) int8_t zeros[kBlock];
-};
-
-// Without a shift to the right the short form is one too low below zero: right where those are clamped away.
-bool fits_depthwise(const Stage& stage, int32_t o, int32_t taps) {
-  return stage.tame(o, taps, kLeastDepthwiseShift) && (stage.shift(o) < 0 || stage.lo >= stage.zero);
-}
-
-void lay_out(const Stage& stage, const int8_t* weights, int32_t taps, int32_t x_zero, int32_t first, int32_t count, Block* b) {
-  for (int32_t o = 0; o < count; ++o) {
-    const int32_t at = first + o;
-    const bool tame = fits_depthwise(stage, at, taps);
-    const Stage::Scaling k = tame ? stage.scaling(at) : Stage::Scaling{0, 0, 0, 0};
-    uint32_t* to = b->weights + o / 4 * taps * 2 + o % 2;  // channels 0 and 2 make pairs, and 1 and 3
-    int32_t sum = 0;
-    for (int32_t t = 0; t < taps; ++t, to += 2) {
-      const int32_t w = weights[at * taps + t];
-      sum += w;
-      *to = o % 4 < 2 ? pair_of(w * k.grown, 0) : pair_of(low(*to), w * k.grown);
-    }
-    const int32_t add = tame ? k.half + stage.zero * (1 << k.right) : stage.exact(stage.bias(at), at);
-    b->channels[o] = {tame ? (stage.bias(at) - x_zero * sum) * k.grown : 0, k.multiplier, add, k.right};
-    b->zeros[o] = static_cast<int8_t>(x_zero);
-  }
-}
-
-Rows rows_of(const TensorDesc& d, int32_t channels) {
-  const auto small = [](int32_t v) { return static_cast<int16_t>(v); };
-  return {d.strides[1], d.strides[2], small(d.dims[1]), small(d.dims[2]), small(channels), small(d.ring_rows)};
-}
-Window taps_of(const ops::Window& w) {
-  const auto small = [](int32_t v) { return static_cast<int16_t>(v); };
-  const ops::WindowDim &r = w.dim[0], &k = w.dim[1];
-  return {small(r.kernel),    small(k.kernel),    small(r.stride),   small(k.stride),
-          small(r.pad_begin), small(k.pad_begin), small(r.dilation), small(k.dilation)};
-}
-// Sizes that those hold.
-bool is_small(const Tensor& t) {
-  for (int i = 1; i < 4; ++i)
-    if (t.dim(i) > 0x7fff) return false;
-  return t.rank() == 4 && t.stride(3) == 1 && t.desc->ring_rows <= 0x7fff;
-}
-
-Status depthwise_conv(const OpContext& c) noexcept {
-  const auto& a = c.attrs<ops::q_conv::Attrs>();
-  const Tensor &x = c.input(0), &w = c.input(1), &y = c.output(0);
-  const ops::Window window = ops::make_window(a, *x.desc, w.desc->dims + 1, *y.desc);
-  const int32_t taps = window.dim[0].kernel * window.dim[1].kernel;
-  const Stage stage(c, a);
-  Block block;
-  for (int32_t first = 0; first < y.dim(3); first += kBlock) {
-    const int32_t count = y.dim(3) - first < kBlock ? y.dim(3) - first : kBlock;
-    lay_out(stage, w.as<const int8_t>(), taps, a.input_zero, first, count, &block);
-    const Depthwise d{rows_of(*x.desc, count),
-                      rows_of(*y.desc, count),
-                      taps_of(window),
-                      block.weights,
-                      block.channels,
-                      block.zeros,
-                      {static_cast<int8_t>(stage.lo), static_cast<int8_t>(stage.hi), 0, stage.lo > -128 || stage.hi < 127}};
-    for (int32_t n = 0; n < y.dim(0); ++n)
-      depthwise(d, x.as<const int8_t>() + n * x.stride(0) + first, y.as<int8_t>() + n * y.stride(0) + first, c.rows.begin, end_row(c));
-  }
-  return Status::kOk;
-}
 
 Status average(const OpContext& c) noexcept {
   const auto& a = c.attrs<ops::q_avg_pool::Attrs>();
@@ -250,12 +19,15 @@ Status average(const OpContext& c) noexcept {
   return Status::kOk;
 }
 
+constexpr int32_t kInputBlock = 1024;  // of a matrix product
+
 // Blocks of channels and of inputs, so that the stack holds them.
 Status matmul(const OpContext& c) noexcept {
   const auto& a = c.attrs<ops::q_matmul::Attrs>();
   const Tensor &x = c.input(0), &w = c.input(1);
   const int32_t inputs = w.dim(1), outputs = w.dim(0), rows = static_cast<int32_t>(x.count()) / inputs;
-  const ops::QuantStage stage(c, a);
+  const Stage stage(c, a);
+  const bool real = c.input(ops::kStageMultiplier).dtype() == DType::f64;
   uint32_t pairs[kInputBlock / 2];
   for (int32_t m = 0; m < rows; ++m) {
     for (int32_t first = 0; first < outputs; first += kBlock) {
@@ -269,42 +41,44 @@ Status matmul(const OpContext& c) noexcept {
           dot_2<1>(pairs, w0, w1, count, sums + (o - first));
         }
       }
-      for (int32_t o = first; o < end; ++o) stage.store(m * outputs + o, static_cast<uint64_t>(int64_t{sums[o - first]}), m, o);
+      for (int32_t o = first; o < end; ++o) {
+        const int32_t sum = ops::wrap_to_s32(int64_t{sums[o - first]} + stage.bias(o));
+        c.output(0).as<int8_t>()[m * outputs + o] = static_cast<int8_t>(real ? stage.exact_real(sum, o) : stage.exact(sum, o));
+      }
     }
   }
   return Status::kOk;
 }
 
 bool is_s8(const Tensor& t) { return t.dtype() == DType::s8 && t.desc->layout == Layout::kPlain && t.desc->dynamic == 0; }
+// Weights (outputs, ..., inputs) without gaps. Verified dimensions do not overlap, so the outermost stride says it of all of them.
+bool is_compact(const TensorDesc& w, int32_t inputs) { return w.strides[0] == inputs && inputs > 0 && w.dims[0] > 0; }
 
 // Operands and attributes that all of them need.
 template <class A>
 bool plain(const OpContext& c, const A& a) {
-  for (const int i : {ops::kStageXZero, ops::kStageWZero, ops::kStageXScale})
-    if (c.has_input(i)) return false;
-  const Tensor& w = c.input(1);
-  return is_s8(c.input(0)) && is_s8(w) && is_s8(c.output(0)) && is_dense(*w.desc) && a.weight_zero == 0 && a.wide == 0 && w.count() > 0;
+  for (int i = ops::kStageXZero; i <= ops::kStageXScale && i < c.input_count; ++i)
+    if (c.operands[i] >= 0) return false;
+  if (!is_s8(c.input(0)) || !is_s8(c.input(1)) || !is_s8(c.output(0)) || a.weight_zero != 0 || a.wide != 0) return false;
+  return !c.has_input(ops::kStageBias) || c.input(ops::kStageBias).dtype() == DType::s32;
+}
+bool scaled_by(const OpContext& c, DTypeMask types) {
+  return c.has_input(ops::kStageMultiplier) && (mask_of(c.input(ops::kStageMultiplier).dtype()) & types) != 0;
 }
 
 [[maybe_unused]] KernelFn for_conv(const OpContext& c) {
   const auto& a = c.attrs<ops::q_conv::Attrs>();
   const Tensor &x = c.input(0), &w = c.input(1), &y = c.output(0);
-  if (!plain(c, a) || x.rank() != 4 || x.stride(3) != 1 || y.stride(3) != 1) return nullptr;
-  if (!c.has_input(ops::kStageMultiplier) || c.input(ops::kStageMultiplier).dtype() != DType::s32) return nullptr;
-  if (c.has_input(ops::kStageBias) && c.input(ops::kStageBias).dtype() != DType::s32) return nullptr;
+  if (!plain(c, a) || x.rank() != 4 || x.stride(3) != 1 || y.stride(3) != 1 || !scaled_by(c, mask_of(DType::s32))) return nullptr;
   const int32_t inputs = w.dim(1) * w.dim(2) * w.dim(3);
   const bool residual = c.has_input(ops::q_conv::kResidual);
-  if (inputs > kMostInputs) return nullptr;
-  if (a.groups == 1) {
+  if (!is_compact(*w.desc, inputs) || inputs > kMostInputs || (residual && !kResiduals)) return nullptr;
+  if ((kConvForms & ops::q_conv::kFormDense) != 0 && a.groups == 1) {
     const bool added = !residual || a.sum_mode <= static_cast<uint32_t>(ops::QuantMode::kShift);  // to elements, not to sums
-    return added && inputs <= kMostPairBytes / 4 ? conv : nullptr;
+    return added && inputs <= kMostPairBytes / 4 ? dense_conv : nullptr;
   }
-  if (a.groups != x.dim(3) || a.groups != w.dim(0) || residual || a.groups % 4 != 0 || inputs > kMostDepthwiseTaps) return nullptr;
-  if (!is_small(x) || !is_small(y)) return nullptr;
-  const Stage stage(c, a);
-  for (int32_t o = 0; o < w.dim(0); ++o)
-    if (!fits_depthwise(stage, o, inputs) && !stage.constant(o, inputs)) return nullptr;
-  return depthwise_conv;
+  if ((kConvForms & ops::q_conv::kFormGrouped) == 0 || a.groups != x.dim(3) || a.groups != w.dim(0) || residual) return nullptr;
+  return inputs <= kMostTaps && is_small(x) && is_small(y) ? depthwise_conv : nullptr;
 }
 
 [[maybe_unused]] KernelFn for_average(const OpContext& c) {
@@ -324,8 +98,9 @@ bool plain(const OpContext& c, const A& a) {
 [[maybe_unused]] KernelFn for_matmul(const OpContext& c) {
   const auto& a = c.attrs<ops::q_matmul::Attrs>();
   const Tensor& w = c.input(1);
-  if (!plain(c, a) || w.rank() != 2 || !is_dense(*c.input(0).desc) || !is_dense(*c.output(0).desc)) return nullptr;
-  return w.dim(1) <= kMostInputs ? matmul : nullptr;
+  if (!plain(c, a) || w.rank() != 2 || !is_compact(*w.desc, w.dim(1)) || !is_dense(*c.input(0).desc) || !is_dense(*c.output(0).desc))
+    return nullptr;
+  return w.dim(1) <= kMostInputs && scaled_by(c, mask_of(DType::s32) | mask_of(DType::f64)) ? matmul : nullptr;
 }
 
 }  // namespace

@@ -1,0 +1,102 @@
+#pragma once
+
+// Convolutions of one group: two pixels times two channels at a time.
+
+#include "mote/kernels/cortexm/runtime/products.h"
+#include "mote/kernels/cortexm/runtime/stage.h"
+#include "mote/ops/q_conv/q_conv.h"
+#include "mote_forms.h"  // generated: constexpr uint32_t selected_forms(OpId)
+
+namespace mote::cortexm {
+
+constexpr int32_t kMostPairBytes = 4096;  // of stack, for spread inputs
+constexpr uint32_t kConvForms = selected_forms(OpId::q_conv);
+constexpr bool kResiduals = (kConvForms & ops::q_conv::kFormResidual) != 0;
+
+// The inputs of a pixel, one behind the other: in place where they are, else in `to`.
+inline const int8_t* window_at(const Tensor& x, const ops::Window& w, int32_t batch, int32_t row, int32_t column, int32_t zero,
+                               int8_t* to) {
+  const TensorDesc& d = *x.desc;
+  const int32_t channels = d.dims[3], ring = d.ring_rows;
+  const ops::WindowDim &r = w.dim[0], &k = w.dim[1];
+  const auto place = [&](int32_t i, int32_t j) {
+    return x.as<const int8_t>() + batch * d.strides[0] + (ring != 0 ? i % ring : i) * d.strides[1] + j * d.strides[2];
+  };
+  if (r.kernel * k.kernel == 1 && r.pad_begin == 0 && k.pad_begin == 0 && r.pad_end == 0 && k.pad_end == 0)
+    return place(row * r.stride, column * k.stride);
+  int8_t* out = to;
+  for (int32_t i = 0; i < r.kernel; ++i) {
+    const int32_t from = row * r.stride - r.pad_begin + i * r.dilation;
+    for (int32_t j = 0; j < k.kernel; ++j, out += channels) {
+      const int32_t at = column * k.stride - k.pad_begin + j * k.dilation;
+      if (from < 0 || from >= d.dims[1] || at < 0 || at >= d.dims[2]) std::memset(out, zero, static_cast<size_t>(channels));
+      else std::memcpy(out, place(from, at), static_cast<size_t>(channels));
+    }
+  }
+  return to;
+}
+
+// What a convolution adds to its elements, as q_add does.
+struct Residual {
+  const Tensor* tensor = nullptr;
+  ops::QuantSum<1> sum;
+
+  Residual(const OpContext& c, const ops::q_conv::Attrs& a) : sum(ops::q_conv::sum_attrs(a)) {
+    if (c.has_input(ops::q_conv::kResidual)) tensor = &c.input(ops::q_conv::kResidual);
+  }
+};
+
+inline int32_t offset_of(const TensorDesc& d, int32_t n, int32_t row, int32_t column) {
+  return n * d.strides[0] + (d.ring_rows != 0 ? row % d.ring_rows : row) * d.strides[1] + column * d.strides[2];
+}
+
+inline int32_t end_row(const OpContext& c) { return c.rows.end < c.output(0).dim(1) ? c.rows.end : c.output(0).dim(1); }
+
+// All channels of two pixels side by side, or of the first alone. The second one's `out` is the first one's then, and is written first.
+inline void two_pixels(const uint32_t* x, const int8_t* weights, int32_t inputs, int32_t outputs, const Stage& stage,
+                       const Residual& residual, const int8_t* const* other, int8_t* const* out) {
+  for (int32_t o = 0; o < outputs; o += 2) {
+    const int32_t last = o + 1 < outputs ? o + 1 : o;
+    const int8_t *w0 = weights + o * inputs, *w1 = weights + last * inputs;
+    const int32_t b0 = stage.bias(o), b1 = stage.bias(last);
+    int32_t sums[4] = {b0, b0, b1, b1};
+    dot_2<2>(x, w0, w1, inputs, sums);
+    stage.elements<2>(sums, o, inputs);
+    stage.elements<2>(sums + 2, last, inputs);
+    if (kResiduals && residual.tensor != nullptr)
+      for (int i = 0; i < 4; ++i) sums[i] = residual.sum.of(sums[i], other[i % 2][i < 2 ? o : last], DType::s8);
+    for (int p = 1; p >= 0; --p) {
+      out[p][o] = static_cast<int8_t>(sums[p]);
+      out[p][last] = static_cast<int8_t>(sums[2 + p]);
+    }
+  }
+}
+
+inline Status dense_conv(const OpContext& c) noexcept {
+  const auto& a = c.attrs<ops::q_conv::Attrs>();
+  const Tensor &x = c.input(0), &w = c.input(1), &y = c.output(0);
+  const ops::Window window = ops::make_window(a, *x.desc, w.desc->dims + 1, *y.desc);
+  const int32_t outputs = w.dim(0), inputs = w.dim(1) * w.dim(2) * w.dim(3), groups = (inputs + 3) / 4;
+  const Stage stage(c, a);
+  const Residual residual(c, a);
+  auto* pairs = static_cast<uint32_t*>(__builtin_alloca(static_cast<size_t>(groups) * 16));
+  auto* linear = static_cast<int8_t*>(__builtin_alloca(static_cast<size_t>(groups) * 4));
+  const int32_t width = y.dim(2), first = c.rows.begin * width, count = end_row(c) * width;
+  for (int32_t n = 0; n < y.dim(0); ++n) {
+    for (int32_t pixel = first; pixel < count; pixel += 2) {
+      const int8_t* other[2] = {};
+      int8_t* out[2];
+      for (int p = 0; p < 2; ++p) {
+        const int32_t at = pixel + p < count ? pixel + p : pixel, row = at / width, column = at % width;
+        spread<2>(window_at(x, window, n, row, column, a.input_zero, linear), inputs, a.input_zero, pairs + p);
+        out[p] = y.as<int8_t>() + offset_of(*y.desc, n, row, column);
+        if (kResiduals && residual.tensor != nullptr)
+          other[p] = residual.tensor->as<const int8_t>() + offset_of(*residual.tensor->desc, n, row, column);
+      }
+      two_pixels(pairs, w.as<const int8_t>(), inputs, outputs, stage, residual, other, out);
+    }
+  }
+  return Status::kOk;
+}
+
+}  // namespace mote::cortexm

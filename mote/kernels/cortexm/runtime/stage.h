@@ -1,0 +1,116 @@
+#pragma once
+
+// From sums to 8-bit elements, with scalings as the file has them.
+
+#include <cstring>
+
+#include "mote/kernels/cortexm/dsp.h"
+#include "mote/ops/common/quant_stage.h"
+
+namespace mote::cortexm {
+
+constexpr int32_t kMostSum = (1 << 30) - 1, kMostProduct = 128 * 255, kMostInputs = kMostSum / kMostProduct;
+
+// sum * the f64 of these bits, rounded to an f64, then to the nearest whole number, ties away from zero; saturated, 0 for NaN. In integers:
+// the functions of a C library for f64 are slower, and five times as large.
+inline int32_t times_real(int32_t sum, uint64_t bits) {
+  const uint64_t fraction = bits & 0xfffffffffffff;
+  const int exponent = static_cast<int>(bits >> 52 & 0x7ff);
+  if (sum == 0 || exponent == 0 || (exponent == 0x7ff && fraction != 0)) return 0;
+  const bool negative = (sum < 0) != (bits >> 63 != 0);
+  const uint32_t size = sum < 0 ? 0u - static_cast<uint32_t>(sum) : static_cast<uint32_t>(sum),
+                 zeros = static_cast<uint32_t>(__builtin_clz(size));
+  // The product is top and low's 32 bits, from the highest bit on; all of it is to be divided by 2^down.
+  const uint64_t mantissa = fraction << 11 | uint64_t{1} << 63;
+  uint64_t low = uint64_t{size << zeros} * static_cast<uint32_t>(mantissa);
+  uint64_t top = uint64_t{size << zeros} * static_cast<uint32_t>(mantissa >> 32) + (low >> 32);
+  int down = 31 + static_cast<int>(zeros) + 1023 - exponent;
+  if (top >> 63 == 0) {
+    low <<= 1;
+    top = top << 1 | (low >> 32 & 1);
+    ++down;
+  }
+  const uint32_t rest = static_cast<uint32_t>(top) & 0x7ff;
+  const bool odd = (top & 0x800) != 0, more = static_cast<uint32_t>(low) != 0;
+  top -= rest;
+  if (rest > 0x400 || (rest == 0x400 && (odd || more))) top += 0x800;
+  if (top == 0) top = uint64_t{1} << 63, --down;
+  constexpr uint64_t kMost = 0x7fffffff;
+  const uint64_t v = down > 64 ? 0 : down < 33 ? kMost + 1 : ((top >> (down - 1)) + 1) >> 1;
+  if (negative) return static_cast<int32_t>(0u - static_cast<uint32_t>(v < kMost + 1 ? v : kMost + 1));
+  return static_cast<int32_t>(v < kMost ? v : kMost);
+}
+
+// One number, or one for each channel.
+struct Numbers {
+  const int32_t* first = nullptr;
+  int32_t step = 0;
+
+  Numbers(const OpContext& c, int operand) {
+    if (!c.has_input(operand)) return;
+    const Tensor& t = c.input(operand);
+    first = t.as<const int32_t>();
+    step = t.rank() == 0 || t.dim(0) == 1 ? 0 : 1;
+  }
+  int32_t operator()(int32_t i) const { return first[i * step]; }
+};
+
+// Sums become elements as QuantStage has it for fixed point, in a short form. Right for sums below 2^30, shifts to the left included.
+struct Stage {
+  Numbers biases, multiplier, shift;
+  int32_t zero, lo, hi;
+
+  template <class A>
+  Stage(const OpContext& c, const A& a)
+      : biases(c, ops::kStageBias), multiplier(c, ops::kStageMultiplier), shift(c, ops::kStageShift), zero(a.output_zero) {
+    const ops::IntRange r = ops::clamp_range(a.clamp_lo, a.clamp_hi, DType::s8);
+    lo = r.lo, hi = r.hi;
+  }
+  [[gnu::always_inline]] int32_t bias(int32_t o) const { return biases.first != nullptr ? biases(o) : 0; }
+  int32_t clamped(int32_t v) const { return v < lo ? lo : v > hi ? hi : v; }
+  // As the operator has it, for any sum.
+  int32_t exact(int32_t sum, int32_t o) const { return ops::clamp_to(int64_t{ops::scale_by(sum, multiplier(o), shift(o))} + zero, lo, hi); }
+  // The same where multipliers are f64.
+  int32_t exact_real(int32_t sum, int32_t o) const {
+    uint64_t bits;
+    std::memcpy(&bits, multiplier.first + 2 * o * multiplier.step, 8);
+    return ops::clamp_to(int64_t{times_real(sum, bits)} + zero, lo, hi);
+  }
+
+  // A channel's scaling. grown: what sums are multiplied by first, as high_mul halves.
+  struct Scaling {
+    int32_t multiplier, right, half, grown;
+  };
+  [[gnu::always_inline]] Scaling scaling(int32_t o) const {
+    const int32_t s = shift(o), right = s < 0 ? -s : 0;
+    return {multiplier(o), right, right > 0 ? 1 << (right - 1) : 0, s > 0 ? 2 << s : 2};
+  }
+  // Whether the short form holds: shifts from `least` on, sums of `inputs` products and the bias below 2^30.
+  [[gnu::always_inline]] bool tame(int32_t o, int32_t inputs, int32_t least) const {
+    const int32_t s = shift(o), b = bias(o), limit = (s > 0 ? kMostSum >> (s < 7 ? s : 7) : kMostSum) - inputs * kMostProduct;
+    return s <= 6 && s >= least && multiplier(o) >= 0 && b <= limit && b >= -limit;
+  }
+  // Channels whose result is the same for all inputs, as those with weights of 0 are.
+  bool constant(int32_t o, int32_t inputs) const {
+    const int64_t low = int64_t{bias(o)} - int64_t{inputs} * kMostProduct, high = int64_t{bias(o)} + int64_t{inputs} * kMostProduct;
+    if (low != static_cast<int32_t>(low) || high != static_cast<int32_t>(high) || multiplier(o) < 0) return false;
+    return exact(static_cast<int32_t>(low), o) == exact(static_cast<int32_t>(high), o);
+  }
+
+  // Elements of one channel, in place of their sums.
+  template <int kCount>
+  [[gnu::always_inline]] void elements(int32_t* sums, int32_t o, int32_t inputs) const {
+    if (!tame(o, inputs, -31)) {
+      for (int i = 0; i < kCount; ++i) sums[i] = exact(sums[i], o);
+      return;
+    }
+    const Scaling k = scaling(o);
+    const int32_t minus = k.right > 0 ? -1 : 0;
+    for (int i = 0; i < kCount; ++i) {
+      const int32_t x = high_mul(sums[i] * k.grown, k.multiplier);
+      sums[i] = clamped(((x + ((x >> 31) & minus) + k.half) >> k.right) + zero);
+    }
+  }
+};
+
+}  // namespace mote::cortexm
