@@ -4,16 +4,20 @@
 // nothing.
 
 #include "mote/kernels/cortexm/conv.h"
-#include "mote/ops/common/fixed_point.h"
+#include "mote/ops/common/quant.h"
 
 namespace mote::cortexm {
 
 struct WideChannel {
   int64_t bias;
   int32_t multiplier, shift;  // as ops::scale_by_wide has them
+  double factor;              // or this, with ties away from zero
 };
 
+// kReal_: sums are multiplied by `factor`.
+template <bool kReal_>
 struct WideConv {
+  static constexpr bool kReal = kReal_;
   Rows x, y;
   Window window;
   const uint32_t* weights;  // for every 2 channels and every tap, of 4 inputs a word of each channel, its bytes in the order 0, 2, 1, 3
@@ -22,6 +26,7 @@ struct WideConv {
 };
 
 struct WideDepthwise {
+  static constexpr bool kReal = false;
   Rows x, y;
   Window window;
   const int8_t* weights;  // (taps, channels)
@@ -33,7 +38,9 @@ inline const int16_t* wide_at(const int16_t* x, int32_t bytes) { return x + byte
 
 template <class C>
 inline int16_t wide_element(const C& c, int64_t sum, const WideChannel& k) {
-  return static_cast<int16_t>(ops::clamp_to(int64_t{ops::scale_by_wide(sum, k.multiplier, k.shift)} + c.y_zero, c.lo, c.hi));
+  const int32_t v = C::kReal ? ops::round_to_s32(static_cast<double>(sum) * k.factor, ops::Rounding::kHalfAway)
+                             : ops::scale_by_wide(sum, k.multiplier, k.shift);
+  return static_cast<int16_t>(ops::clamp_to(int64_t{v} + c.y_zero, c.lo, c.hi));
 }
 
 // Adds to the sums of two channels the products of `count` inputs; the weights' last word is filled up with zeros.
@@ -52,7 +59,8 @@ inline void add_wide_products(const int16_t* x, const uint32_t* w, int32_t count
   sums[0] = a, sums[1] = b;
 }
 
-inline void wide_conv(const WideConv& c, const int16_t* x, int16_t* y, int32_t begin, int32_t end) {
+template <bool kReal>
+inline void wide_conv(const WideConv<kReal>& c, const int16_t* x, int16_t* y, int32_t begin, int32_t end) {
   const Window& w = c.window;
   const int32_t channels = c.x.channels, tap_words = (channels + 3) / 4 * 2;
   for (int32_t row = begin; row < end; ++row) {

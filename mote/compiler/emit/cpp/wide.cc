@@ -14,12 +14,15 @@ bool is_wide(const Source& s, const Instruction& n, const A& a) {
     if (s.input(n, i) >= 0) return false;
   for (const int i : {1, ops::kStageBias, ops::kStageMultiplier, ops::kStageShift}) {
     const int32_t t = s.input(n, static_cast<uint32_t>(i));
-    if (t < 0 ? i != ops::kStageBias : s.desc(t).storage != Storage::kConstant) return false;
+    if (t < 0 ? i == 1 || i == ops::kStageMultiplier : s.desc(t).storage != Storage::kConstant) return false;
   }
   const auto type = [&](int i) { return s.desc(s.input(n, static_cast<uint32_t>(i))).dtype; };
-  return a.wide == 1 && a.input_zero == 0 && a.weight_zero == 0 && type(0) == DType::s16 && s.desc(s.output(n, 0)).dtype == DType::s16 &&
-         type(1) == DType::s8 && type(ops::kStageMultiplier) == DType::s32;
+  const DType scale = type(ops::kStageMultiplier);
+  return (scale == DType::s32 || scale == DType::f64) && a.wide == 1 && a.input_zero == 0 && a.weight_zero == 0 && type(0) == DType::s16 &&
+         s.desc(s.output(n, 0)).dtype == DType::s16 && type(1) == DType::s8;
 }
+
+bool is_real(const Source& s, const Instruction& n) { return s.desc(s.input(n, ops::kStageMultiplier)).dtype == DType::f64; }
 
 std::string channels_name(const Source& s, const Instruction& n, int32_t outputs, Constants* constants) {
   const auto value = [&](int operand, int32_t i) -> int64_t {
@@ -27,13 +30,15 @@ std::string channels_name(const Source& s, const Instruction& n, int32_t outputs
     if (t < 0) return 0;
     const Tensor c = s.constant(t);
     const int32_t at = c.rank() == 0 || c.dim(0) == 1 ? 0 : i;
-    return c.dtype() == DType::s64 ? c.as<const int64_t>()[at] : c.as<const int32_t>()[at];
+    return c.dtype() == DType::s32 ? c.as<const int32_t>()[at] : c.as<const int64_t>()[at];
   };
   std::vector<uint32_t> words;
   for (int32_t o = 0; o < outputs; ++o) {
-    const auto bias = static_cast<uint64_t>(value(ops::kStageBias, o));
-    words.insert(words.end(), {static_cast<uint32_t>(bias), static_cast<uint32_t>(bias >> 32),
-                               static_cast<uint32_t>(value(ops::kStageMultiplier, o)), static_cast<uint32_t>(value(ops::kStageShift, o))});
+    // The 64 bits of an f64 are its own.
+    const auto bias = static_cast<uint64_t>(value(ops::kStageBias, o)), factor = static_cast<uint64_t>(value(ops::kStageMultiplier, o));
+    words.insert(words.end(), {static_cast<uint32_t>(bias), static_cast<uint32_t>(bias >> 32)});
+    if (is_real(s, n)) words.insert(words.end(), {0, 0, static_cast<uint32_t>(factor), static_cast<uint32_t>(factor >> 32)});
+    else words.insert(words.end(), {static_cast<uint32_t>(factor), static_cast<uint32_t>(value(ops::kStageShift, o)), 0, 0});
   }
   return pointer_text(constants->words(words), "WideChannel");
 }
@@ -65,7 +70,9 @@ bool is_wide_image(TensorDesc d) {
   return is_image(d);
 }
 
-KernelCall wide_call(const char* type, const char* function, const Source& s, const Instruction& n) {
+std::string conv_type(const Source& s, const Instruction& n) { return is_real(s, n) ? "WideConv<true>" : "WideConv<false>"; }
+
+KernelCall wide_call(const std::string& type, const char* function, const Source& s, const Instruction& n) {
   KernelCall call;
   call.header = "wide.h";
   call.type = type;
@@ -89,11 +96,11 @@ std::optional<KernelCall> conv(const Source& s, const Instruction& n, Constants*
                     end = ", " + channels_name(s, n, outputs, constants) + ", " + range_text(a);
   if (a.groups == 1) {
     if (in.strides[2] != channels * 2) return std::nullopt;
-    KernelCall call = wide_call("WideConv", "wide_conv", s, n);
+    KernelCall call = wide_call(conv_type(s, n), "wide_conv", s, n);
     call.geometry = shapes + weights_name(weights, outputs, taps, channels, constants) + end;
     return call;
   }
-  if (a.groups != channels || outputs != channels) return std::nullopt;
+  if (a.groups != channels || outputs != channels || is_real(s, n)) return std::nullopt;
   std::vector<uint8_t> laid_out;
   for (int32_t t = 0; t < taps; ++t)
     for (int32_t c = 0; c < channels; ++c) laid_out.push_back(static_cast<uint8_t>(weights(c, t)));
@@ -111,7 +118,7 @@ std::optional<KernelCall> matmul(const Source& s, const Instruction& n, Constant
   const int32_t outputs = w.dims[0], inputs = w.dims[1], rows = element_count(in) / inputs;
   if (outputs > 0x7fff || inputs > 0x7fff || rows > 0x7fff) return std::nullopt;
   const auto row = [&](int32_t channels) { return list_text({0, channels * 2, 1, rows, channels, 0}); };
-  KernelCall call = wide_call("WideConv", "wide_conv", s, n);
+  KernelCall call = wide_call(conv_type(s, n), "wide_conv", s, n);
   call.by_rows = false;
   call.more = ", 0, 1";
   call.geometry = "{" + row(inputs) + ", " + row(outputs) + ", {1, 1, 1, 1, 0, 0, 1, 1}, " +
