@@ -58,30 +58,34 @@ struct AvgPool {
 
 constexpr int32_t kMostInLanes = 256;  // elements whose sum fits 16 bits
 
+inline int32_t mean_of(const AvgPool& a, int32_t sum, int32_t count) {
+  const int32_t v = (sum > 0 ? sum + count / 2 : sum - count / 2) / count;
+  return v < a.lo ? a.lo : v > a.hi ? a.hi : v;
+}
+
 // Means of the elements under the window that are inside the input, ties away from zero.
 inline void avg_pool(const AvgPool& a, const int8_t* x, int8_t* y, int32_t begin, int32_t end) {
-  const int32_t lo = a.lo, hi = a.hi;
-  const auto mean = [lo, hi](int32_t sum, int32_t count) {
-    const int32_t v = (sum > 0 ? sum + count / 2 : sum - count / 2) / count;
-    return v < lo ? lo : v > hi ? hi : v;
-  };
-  const auto one = [&mean](const Under& u, int32_t k) {
+  const auto one = [&a](const Under& u, int32_t k) {
     int32_t sum = 0;
     u.each(k, [&sum](const int8_t* in) { sum += *in; });
-    return mean(sum, u.count());
+    return mean_of(a, sum, u.count());
   };
-  const auto four = [&mean, &one](const Under& u, int32_t k) {
+  const auto four = [&a, &one](const Under& u, int32_t k) {
     const int32_t count = u.count();
-    const auto byte = [](int32_t v, int at) { return (static_cast<uint32_t>(v) & 0xff) << 8 * at; };
-    if (count > kMostInLanes) return byte(one(u, k), 0) | byte(one(u, k + 1), 1) | byte(one(u, k + 2), 2) | byte(one(u, k + 3), 3);
-    uint32_t even = 0, odd = 0;
-    u.each(k, [&even, &odd](const int8_t* in) {
-      const uint32_t v = load_word(in);
-      even = add_even_bytes(even, v);
-      odd = add_odd_bytes(odd, v);
-    });
-    return byte(mean(low(even), count), 0) | byte(mean(low(odd), count), 1) | byte(mean(high(even), count), 2) |
-           byte(mean(high(odd), count), 3);
+    uint32_t even = 0, odd = 0, word = 0;
+    if (count <= kMostInLanes) {
+      u.each(k, [&even, &odd](const int8_t* in) {
+        const uint32_t v = load_word(in);
+        even = add_even_bytes(even, v);
+        odd = add_odd_bytes(odd, v);
+      });
+    }
+    const int32_t sums[] = {low(even), low(odd), high(even), high(odd)};
+    for (int i = 0; i < 4; ++i) {
+      const int32_t mean = count <= kMostInLanes ? mean_of(a, sums[i], count) : one(u, k + i);
+      word |= (static_cast<uint32_t>(mean) & 0xff) << 8 * i;
+    }
+    return word;
   };
   each_window(a, x, y, begin, end, four, one);
 }
