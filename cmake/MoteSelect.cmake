@@ -29,7 +29,8 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${_mote_models})
 _mote_run(${MOTE_FLATC} --cpp -o ${_mote_scan_dir} ${PROJECT_SOURCE_DIR}/mote/format/program.fbs)
 file(GLOB _mote_scan_sources ${PROJECT_SOURCE_DIR}/mote/format/*.cc ${PROJECT_SOURCE_DIR}/mote/core/*.cc)
 list(FILTER _mote_scan_sources EXCLUDE REGEX "_(test|bench|fuzz)\\.cc$")
-_mote_run(${MOTE_HOST_CXX} -std=c++17 -O1 -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/cmake/op_scan -I${_mote_scan_dir} -idirafter ${MOTE_FLATBUFFERS_INCLUDE}
+_mote_run(${MOTE_HOST_CXX} -std=c++17 -O1 -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/cmake/op_scan -I${_mote_scan_dir}
+          -idirafter ${MOTE_FLATBUFFERS_INCLUDE}
           ${PROJECT_SOURCE_DIR}/cmake/op_scan/op_scan.cc ${_mote_scan_sources} -o ${_mote_scan_dir}/op_scan)
 _mote_run(${_mote_scan_dir}/op_scan ${_mote_models})
 string(REGEX MATCHALL "[0-9]+:0x[0-9a-f]+:0x[0-9a-f]+" _mote_pairs "${_mote_out}")

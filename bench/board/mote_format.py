@@ -17,7 +17,8 @@ def scan_tool(chain):
         return tool
     folder.mkdir(exist_ok=True)
     command("flatc", "--cpp", "-o", folder, ROOT / "mote/format/program.fbs")
-    command("c++", "-std=c++17", "-O1", "-I", ROOT, "-I", ROOT / "cmake/op_scan", "-I", folder, "-idirafter", FLATBUFFERS, ROOT / "cmake/op_scan/op_scan.cc",
+    source = ROOT / "cmake/op_scan"
+    command("c++", "-std=c++17", "-O1", "-I", ROOT, "-I", source, "-I", folder, "-idirafter", FLATBUFFERS, source / "op_scan.cc",
             *sources_of("mote/format"), *sources_of("mote/core"), "-o", tool)
     return tool
 
