@@ -123,7 +123,11 @@ std::string summary(const QuantizeResult& r) {
     else t += "<td class=n><td class=n>";
     t += "</tr>";
   }
-  t += "</table><p><small>" + std::to_string(r.measured.samples) + " samples, SHA-256 " + escaped(r.measured.fingerprint) + "</small></p>";
+  t += "</table>";
+  for (const quant::OutputMeasure& m : r.measured.outputs)
+    if (m.accuracy_own >= 0)
+      t += "<p>" + escaped(m.name) + format(": the model as it comes quantizes while running and has %.2f %%.</p>", 100 * m.accuracy_own);
+  t += "<p><small>" + std::to_string(r.measured.samples) + " samples, SHA-256 " + escaped(r.measured.fingerprint) + "</small></p>";
   for (const std::string& w : r.warnings) t += "<p class=w>" + escaped(w) + "</p>";
   if (r.ns > 0)
     t += format("<p>By the target's cost model a run takes %.1f us in f32 and %.1f us as this program.</p>", r.f32_ns / 1e3, r.ns / 1e3);

@@ -34,9 +34,9 @@ bool measure_ops(const quant::Quantizer& quantizer, const quant::Mix& mix, quant
   for (const quant::ProductInfo& p : quantizer.products()) {
     const auto sqnr = m.value_sqnr_db.find(p.result_id);
     out->push_back({p.name, p.op,
-                    recipe.in_float.count(p.id) > 0 ? "f32"
-                    : recipe.wide                   ? "int16x8"
-                                                    : "int8",
+                    recipe.in_float.count(p.id) == 0  ? recipe.wide ? "int16x8" : "int8"
+                    : recipe.as_it_comes && p.dynamic ? "int8 dynamic"
+                                                      : "f32",
                     sqnr == m.value_sqnr_db.end() ? -1 : sqnr->second, mix.choices().at(p.id)});
   }
   return true;
@@ -74,7 +74,7 @@ bool within_budget(const QuantizeSettings& s, const QuantizeResult& r, ir::Probl
       problems->push_back(
           {"--min-sqnr",
            "output '" + m.name + "': expected " + fixed_text(s.min_sqnr, 1) + " dB, found " + fixed_text(m.sqnr_db, 1) + " dB", advice});
-  if (s.max_drop >= 0 && r.measured.drop() > s.max_drop)
+  if (s.max_drop >= 0 && r.measured.drop() > s.max_drop + 1e-9)
     problems->push_back({"--max-drop",
                          "expected a drop of at most " + fixed_text(s.max_drop, 2) + " points, found " + fixed_text(r.measured.drop(), 2),
                          advice});
@@ -90,6 +90,7 @@ void add_evidence(const QuantizeResult& r, quant::Texts* out) {
     std::string text =
         "sqnr_db " + fixed_text(m.sqnr_db, 2) + ", cosine " + fixed_text(m.cosine, 5) + ", same_top1 " + fixed_text(m.agreement, 4);
     if (r.measured.labelled) text += ", accuracy " + fixed_text(m.accuracy_before, 4) + " -> " + fixed_text(m.accuracy_after, 4);
+    if (m.accuracy_own >= 0) text += ", as it comes " + fixed_text(m.accuracy_own, 4);
     out->emplace_back("quant.output." + m.name, text);
   }
   std::string lines;
@@ -269,7 +270,11 @@ std::string quantize_text(const QuantizeResult& r) {
                r.measured.labelled ? fixed_text(100 * (m.accuracy_before - m.accuracy_after), 2) : ""});
   std::string text = "Quantized, measured on " + std::to_string(r.measured.samples) + " samples beside the float model\n" + table.text();
   if (r.measured.samples == 0) text = "Quantized; --test DIR tells what that costs\n";
-  TextTable kept({"kept in float", "why"});
+  for (const quant::OutputMeasure& m : r.measured.outputs)
+    if (m.accuracy_own >= 0)
+      text += m.name + ": the model as it comes quantizes while running and has " + percent(m.accuracy_own) + ", a drop of " +
+              fixed_text(100 * (m.accuracy_own - m.accuracy_after), 2) + " from there\n";
+  TextTable kept({"left as it is", "why"});
   for (const QuantizedOp& op : r.ops)
     if (!op.choice.in_float.empty()) kept.add({op.op + " " + one_line(op.name, 60), op.choice.in_float});
   if (!kept.empty()) text += kept.text();
@@ -283,6 +288,7 @@ Json quantize_json(const QuantizeResult& r) {
     Json j = {{"name", m.name}, {"cosine", m.cosine}, {"same_top1", m.agreement}};
     j["sqnr_db"] = std::isfinite(m.sqnr_db) ? Json(m.sqnr_db) : Json(nullptr);
     if (r.measured.labelled) j["accuracy_f32"] = m.accuracy_before, j["accuracy"] = m.accuracy_after;
+    if (m.accuracy_own >= 0) j["accuracy_as_it_comes"] = m.accuracy_own;
     outputs.push_back(j);
   }
   for (const QuantizedOp& op : r.ops) {

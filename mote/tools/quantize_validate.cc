@@ -77,7 +77,8 @@ void print(const std::vector<Line>& lines, bool good, bool json) {
 
 bool validate_quantized(const QuantizeSettings& data, const frontends::Source& source, const driver::CompileOptions& options,
                         ConstBytes program, ConstBytes external, Progress* progress, bool json) {
-  quant::Probe file, plain;
+  quant::Probe file;
+  quant::Reference plain;
   std::string error;
   if (!file.open(program, external, options.plan.ops, options.select, &error)) throw Failure("cannot open the program: " + error);
   Texts recorded, metadata_texts;
@@ -100,8 +101,7 @@ bool validate_quantized(const QuantizeSettings& data, const frontends::Source& s
   // The program itself beside the float model.
   driver::CompileOptions again = options;
   again.metadata.assign(metadata_texts.begin(), metadata_texts.end());
-  if (!driver::read_signature(source, again.import, &signature, &problems) || !plain.build(source, again, nullptr, &problems))
-    throw failed();
+  if (!driver::read_signature(source, again.import, &signature, &problems) || !plain.build(source, again, &problems)) throw failed();
   TestData test(s, signature.methods[0], metadata);
   QuantizeResult result;
   if (!quant::measure(plain, file, test.samples, test.how, show, &result.measured, &error)) throw Failure(error);

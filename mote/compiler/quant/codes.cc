@@ -48,6 +48,40 @@ double row_error(const WeightRows& w, int64_t row, float scale, int8_t* codes) {
   return sum;
 }
 
+// The grid of at most kMostWeight steps that all weights of a row lie on; 0 where there is none.
+float exact_scale(const WeightRows& w, int64_t row, int8_t* codes) {
+  constexpr float kClose = 1e-3f;  // of a step: weights were rounded to f32, perhaps times a factor
+  const float* v = w.values.data() + row * w.columns;
+  float least = 0, most = 0;
+  for (int64_t i = 0; i < w.columns; ++i) {
+    const float m = std::fabs(v[i]);
+    if (!std::isfinite(m)) return 0;
+    most = std::max(most, m);
+    if (m > 0 && (least == 0 || m < least)) least = m;
+  }
+  for (int steps = 1; steps <= kMostWeight && least > 1e-12f; ++steps) {
+    const float scale = least / static_cast<float>(steps);
+    if (most / scale > kMostWeight + 0.5f) return 0;
+    double dot = 0, square = 0;
+    int64_t i = 0;
+    for (; i < w.columns; ++i) {
+      const float q = v[i] / scale, c = std::nearbyint(q);
+      if (std::fabs(q - c) > kClose) break;
+      codes[i] = static_cast<int8_t>(c);
+      dot += static_cast<double>(v[i]) * static_cast<double>(c);
+      square += static_cast<double>(c) * static_cast<double>(c);
+    }
+    if (i == w.columns) return static_cast<float>(dot / square);
+  }
+  return 0;
+}
+
+bool pairs_fit(const WeightRows& w, const int8_t* codes) {
+  for (int64_t i = 0; w.pairs && i + 1 < w.columns; i += 2)
+    if (!pair_fits(codes[i], codes[i + 1])) return false;
+  return true;
+}
+
 QuantWeights with_scales(const WeightRows& w, std::vector<float> scales) {
   QuantWeights q;
   q.codes.resize(w.values.size());
@@ -69,6 +103,10 @@ QuantWeights best_scaled_weights(const WeightRows& w) {
   std::vector<float> scales;
   std::vector<int8_t> codes(static_cast<size_t>(w.columns));
   for (int64_t r = 0; r < w.rows; ++r) {
+    if (const float exact = exact_scale(w, r, codes.data()); exact > 0 && pairs_fit(w, codes.data())) {
+      scales.push_back(exact);
+      continue;
+    }
     const float most = full_scale(w, r);
     float best = most;
     double least = row_error(w, r, most, codes.data());
@@ -80,6 +118,18 @@ QuantWeights best_scaled_weights(const WeightRows& w) {
     scales.push_back(best);
   }
   return with_scales(w, std::move(scales));
+}
+
+bool exact_weights(const WeightRows& w, QuantWeights* out) {
+  out->codes.assign(w.values.size(), 0);
+  out->scales.clear();
+  for (int64_t r = 0; r < w.rows; ++r) {
+    const float* v = w.values.data() + r * w.columns;
+    const bool zeros = std::all_of(v, v + w.columns, [](float x) { return x == 0; });
+    out->scales.push_back(zeros ? 1.0f : exact_scale(w, r, out->codes.data() + r * w.columns));
+    if (!(out->scales.back() > 0)) return false;
+  }
+  return true;
 }
 
 void fit_bias(const WeightRows& w, const std::vector<double>& bias, float input_scale, QuantWeights* q) {

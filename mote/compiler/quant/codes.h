@@ -26,8 +26,11 @@ inline bool pair_fits(int a, int b) { return (a > 0) != (b > 0) || (a + b <= kMo
 
 // Nearest codes; scales from the largest magnitude of each row (with pairs: or the largest sum of two neighbours).
 QuantWeights nearest_weights(const WeightRows& weights);
-// The same with the scale of each row chosen for the least squared error; pairs that do not fit are cut off.
+// The same with the scale of each row chosen for the least squared error (none for rows on a grid); pairs that do not fit are cut off.
 QuantWeights best_scaled_weights(const WeightRows& weights);
+// Weights that lie on a grid already, as those of models that come with 8-bit weights: these codes and scales, without an error. False
+// where some row is on none.
+bool exact_weights(const WeightRows& weights, QuantWeights* out);
 // Rows whose scale is so small that the bias would not fit 32 bits at this scale of the input get a larger one.
 void fit_bias(const WeightRows& weights, const std::vector<double>& bias, float input_scale, QuantWeights* out);
 

@@ -136,13 +136,13 @@ bool CompactQuantizer::compile(const Texts& evidence, driver::CompileResult* out
 
 bool CompactQuantizer::measure(Samples& samples, const MeasureOptions& options, const Progress& progress, Measurement* out,
                                ir::Problems* problems) const {
-  Probe before, after;
-  const auto as_it_is = [](ir::Graph&, std::string*) { return true; };
+  Reference before;
+  Probe after;
   const auto edit = [&](ir::Graph& graph, std::string* error) {
     std::vector<CompactOp> ops;
     return write_compact(options_, recipe_, graph, &ops, error);
   };
-  if (!before.build(source_, compile_, as_it_is, problems) || !after.build(source_, compile_, edit, problems)) return false;
+  if (!before.build(source_, compile_, problems) || !after.build(source_, compile_, edit, problems)) return false;
   std::string error;
   return quant::measure(before, after, samples, options, progress, out, &error) || fail(problems, error);
 }

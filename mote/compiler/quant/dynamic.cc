@@ -5,7 +5,6 @@
 #include "mote/compiler/quant/prepare.h"
 #include "mote/ops/common/quant_stage.h"
 #include "mote/ops/conv/conv.h"
-#include "mote/ops/dynamic_quantize/dynamic_quantize.h"
 #include "mote/ops/matmul/matmul.h"
 #include "mote/ops/q_conv/q_conv.h"
 #include "mote/ops/q_matmul/q_matmul.h"
@@ -41,7 +40,7 @@ Value* real_weights(Graph& graph, const Node& n, int32_t weight_zero) {
   return passes::float_constant(graph, DType::f32, w->type.dims, numbers, w->name);
 }
 
-void undo(Graph& graph, Node& n) {
+void undo(Graph& graph, Node& n, DynamicForms* forms) {
   if ((!n.is(OpId::q_conv) && !n.is(OpId::q_matmul)) || n.outputs[0]->type.dtype != DType::f32) return;
   const Node* d = passes::made_by(n.inputs[0], OpId::dynamic_quantize);
   const Value *scale = n.input(ops::kStageXScale), *zero = n.input(ops::kStageXZero);
@@ -63,7 +62,9 @@ void undo(Graph& graph, Node& n) {
     inputs[1] = real_weights(graph, n, n.attributes<ops::q_matmul::Attrs>().weight_zero);
     if (inputs[1] != nullptr) made = b.op(OpId::matmul, a, inputs);
   }
-  if (made != nullptr) made->name = n.outputs[0]->name;
+  if (made == nullptr) return;
+  made->name = n.outputs[0]->name;
+  if (!n.name.empty()) (*forms)[n.name] = {d->attributes<ops::dynamic_quantize::Attrs>(), zero != nullptr};
   passes::replace_by(graph, n, made);
 }
 
@@ -74,26 +75,28 @@ ops::q_conv::Attrs integer_window(const ops::conv::Attrs& f) {
   return q;
 }
 
-// Depthwise weights are few, and their products hardly faster in 8 bits than finding the scale is slow.
-bool pays(const Node& n) {
-  if (n.is(OpId::matmul)) return n.attributes<ops::matmul::Attrs>().transpose_a == 0;
-  return n.is(OpId::conv) && n.attributes<ops::conv::Attrs>().groups == 1;
+bool can_be_dynamic(const Node& n) {
+  return n.is(OpId::conv) || (n.is(OpId::matmul) && n.attributes<ops::matmul::Attrs>().transpose_a == 0);
 }
 
 }  // namespace
 
-bool write_dynamic(ir::Graph& graph, ir::Node& n, const QuantWeights& q, DynamicInputs* inputs, std::string* error) {
-  if (!pays(n)) return false;
+bool dynamic_form(const ir::Node& n, DynamicForm* out) {
+  // Depthwise weights are few, and their products hardly faster in 8 bits than finding the scale is slow.
+  if (!can_be_dynamic(n) || (n.is(OpId::conv) && n.attributes<ops::conv::Attrs>().groups != 1)) return false;
+  *out = {};
+  out->how.mode = static_cast<uint32_t>(ops::dynamic_quantize::Mode::kAsymmetric);
+  out->how.axis = n.is(OpId::matmul) ? n.inputs[0]->type.rank() - 1 : 1;
+  return true;
+}
+
+bool write_dynamic(ir::Graph& graph, ir::Node& n, const DynamicForm& form, const QuantWeights& q, DynamicInputs* inputs,
+                   std::string* error) {
+  if (!can_be_dynamic(n)) return false;
   Value* x = n.inputs[0];
   NodeBuilder b(graph, *n.block, n.name, &n);
-  const int axis = n.is(OpId::matmul) ? x->type.rank() - 1 : 1;
-  std::vector<Value*>& numbers = (*inputs)[{x, axis}];
-  if (numbers.empty()) {
-    ops::dynamic_quantize::Attrs a;
-    a.mode = static_cast<uint32_t>(ops::dynamic_quantize::Mode::kAsymmetric);
-    a.axis = axis;
-    numbers = b.ops(OpId::dynamic_quantize, a, {x}, 3);
-  }
+  std::vector<Value*>& numbers = (*inputs)[{x, form.how.mode, form.how.axis}];
+  if (numbers.empty()) numbers = b.ops(OpId::dynamic_quantize, form.how, {x}, 3);
   if (numbers.size() != 3 || numbers[0]->producer->block != n.block) return false;
   const auto channels = static_cast<int32_t>(q.scales.size());
   const ir::Type& w = n.inputs[passes::kWeights]->type;
@@ -103,7 +106,7 @@ bool write_dynamic(ir::Graph& graph, ir::Node& n, const QuantWeights& q, Dynamic
   operands[1] = graph.constant<int8_t>(dims, q.codes, n.inputs[passes::kWeights]->name);
   operands[ops::kStageBias] = passes::float_constant(graph, DType::f32, {channels}, passes::bias_of(n));
   operands[ops::kStageMultiplier] = graph.constant<float>({channels}, q.scales);
-  operands[ops::kStageXZero] = numbers[2];
+  if (form.zero_points) operands[ops::kStageXZero] = numbers[2];
   operands[ops::kStageXScale] = numbers[1];
   ops::q_matmul::Attrs matrix;
   matrix.to = static_cast<uint32_t>(DType::f32);
@@ -115,17 +118,19 @@ bool write_dynamic(ir::Graph& graph, ir::Node& n, const QuantWeights& q, Dynamic
   return passes::replace_by(graph, n, y);
 }
 
-void undo_dynamic(ir::Graph& graph) {
+DynamicForms undo_dynamic(ir::Graph& graph) {
+  DynamicForms forms;
   bool changed = false;
   for (ir::Method& m : graph.methods) {
     for (auto it = m.block->nodes.begin(); it != m.block->nodes.end();) {
       Node& n = **it++;
       const size_t before = m.block->nodes.size();
-      if (n.is_operator()) undo(graph, n);
+      if (n.is_operator()) undo(graph, n, &forms);
       changed |= m.block->nodes.size() != before;
     }
   }
   if (changed) passes::run_pass("fuse_activation", graph);
+  return forms;
 }
 
 }  // namespace mote::quant

@@ -103,6 +103,7 @@ std::vector<EqualPair> equal_pairs(const ir::Method& method) {
     if (!shape_of(*second).separate) {
       p.reach.assign(static_cast<size_t>(passes::channels_of(*n)), 0);
       WeightRows rows = weight_rows(*second);
+      if (QuantWeights given; exact_weights(rows, &given)) continue;  // they would no longer be
       each_weight(*second, &rows, [&](size_t channel, const float* w) { p.reach[channel] = std::max(p.reach[channel], std::fabs(*w)); });
     }
     pairs.push_back(std::move(p));

@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kNoiseSamples = 16;
 constexpr size_t kMostForecasts = 64, kMostReturns = 8, kMostCounts = 32;
+constexpr char kForBudget[] = "the budget asks for it";
 constexpr double kWorth = 0.02;  // of a product's time, that keeping it in float must save
 
 std::string us_text(double ns) {
@@ -110,7 +111,7 @@ bool Mix::search(const Trial& trial, ir::Problems* problems) {
   const auto worth = [&](int id) { return noise_of(choices_[id].alone_db) / std::max(gain(id), 1.0); };
   std::sort(order.begin(), order.end(), [&](int a, int b) { return worth(a) > worth(b); });
   const auto keep_first = [&](size_t count) {
-    for (size_t i = 0; i < order.size(); ++i) keep(order[i], i < count ? "the budget asks for it" : "");
+    for (size_t i = 0; i < order.size(); ++i) keep(order[i], i < count ? kForBudget : "");
   };
   size_t fails = 0, holds = order.size();  // how many in float
   std::set<size_t> tried;
@@ -169,8 +170,18 @@ bool Mix::meet(const Budget& budget, Samples& calibration, Samples& test, const 
   bool holds = false;
   if (!trial(&holds, problems)) return false;
   if (holds || !budget.any()) return true;
+  const auto nothing_left = [&] {
+    return std::none_of(choices_.begin(), choices_.end(), [](const auto& c) { return c.second.in_float.empty(); });
+  };
   if (!find_noise(calibration, progress, problems) || !search(trial, problems)) return false;
-  const bool empty = std::none_of(choices_.begin(), choices_.end(), [](const auto& c) { return c.second.in_float.empty(); });
+  if (nothing_left() && quantizer_.is_dynamic()) {
+    // f32 is not what the model gives: the last resort is its own arithmetic.
+    quantizer_.set_as_it_comes(true);
+    for (const auto& c : std::map<int, Choice>(choices_))
+      if (c.second.in_float == kForBudget) keep(c.first, "");
+    if (!search(trial, problems)) return false;
+  }
+  const bool empty = nothing_left();
   return empty || time_mix(&mix_, progress, 1, problems);
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "mote/compiler/ir/infer.h"
-#include "mote/compiler/quant/dynamic.h"
 #include "mote/ops/clip/clip.h"
 #include "mote/ops/common/activation.h"
 #include "mote/ops/elu/elu.h"
@@ -90,15 +89,6 @@ ir::Value* activate(NodeBuilder& b, const passes::Activation& act, Value* x) {
   return nullptr;
 }
 
-bool is_named(const std::set<std::string>& names, const std::string& node) {
-  for (size_t at = 0; at <= node.size();) {
-    const size_t end = std::min(node.find('+', at), node.size());
-    if (names.count(node.substr(at, end - at)) > 0) return true;
-    at = end + 1;
-  }
-  return names.count(node) > 0;
-}
-
 bool can_be_integer(const ir::Node& n) {
   if (!passes::is_linear(n) || n.outputs[0]->type.dtype != DType::f32 || n.input(passes::kScales) != nullptr) return false;
   const Value* w = n.input(passes::kWeights);
@@ -108,14 +98,15 @@ bool can_be_integer(const ir::Node& n) {
   return n.input(passes::kBias) == nullptr || !passes::bias_of(n).empty();
 }
 
-void prepare(ir::Graph& graph) {
-  undo_dynamic(graph);
+DynamicForms prepare(ir::Graph& graph) {
+  DynamicForms forms = undo_dynamic(graph);
   for (ir::Method& m : graph.methods) {
     for (auto it = m.block->nodes.begin(); it != m.block->nodes.end();) {
       Node& n = **it++;
       split(graph, n);
     }
   }
+  return forms;
 }
 
 }  // namespace mote::quant

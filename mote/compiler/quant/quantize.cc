@@ -26,10 +26,11 @@ void show(ir::Graph& graph, const std::set<int>& values) {
     if (values.count(v->id) > 0) graph.add_output(graph.methods[0], shown_name(v->id), v);
 }
 
-void prepare_for(const Recipe& recipe, ir::Graph& graph) {
+DynamicForms prepare_for(const Recipe& recipe, ir::Graph& graph) {
   smooth(graph, recipe.smooth);
-  prepare(graph);
+  DynamicForms forms = prepare(graph);
   equalise(graph, recipe.factors);
+  return forms;
 }
 
 // The tensor held in 8 bits that a product's result ends in, through a sum and what cuts it off; its own id where there is none.
@@ -112,11 +113,13 @@ bool Quantizer::find_factors(Samples& samples, const Progress& progress, ir::Pro
 bool Quantizer::observe(Samples& samples, const Progress& progress, Work* work, ir::Problems* problems) {
   Probe probe;
   const auto edit = [&](ir::Graph& graph, std::string*) {
-    prepare_for(recipe_, graph);
+    const DynamicForms forms = prepare_for(recipe_, graph);
     for (const auto& n : graph.methods[0].block->nodes) {
       if (!can_be_integer(*n)) continue;
       const int id = n->outputs[0]->id;
-      products_.push_back({id, n->inputs[0]->id, id, n->name, op_name(n->op), n->inputs[passes::kWeights]->type.count()});
+      QuantWeights given;
+      products_.push_back({id, n->inputs[0]->id, id, n->name, op_name(n->op), n->inputs[passes::kWeights]->type.count(),
+                           form_of(forms, *n, &given) != nullptr});
       if (is_named(options_.in_float, n->name)) recipe_.in_float.insert(id);
     }
     work->layout = integer_layout(graph.methods[0], recipe_.in_float, recipe_.to_sums());
@@ -200,8 +203,7 @@ Texts Quantizer::evidence() const {
 driver::CompileOptions Quantizer::program_options() const {
   driver::CompileOptions o = compile_;
   o.passes.quantize = [this](ir::Graph& graph, std::string* error) {
-    prepare_for(recipe_, graph);
-    return apply(recipe_, graph, {}, error);
+    return apply(recipe_, prepare_for(recipe_, graph), graph, {}, error);
   };
   o.after_passes = [this](ir::Graph& graph, std::string* error) {
     use_fixed_point(graph, recipe_.fixed_point);
@@ -221,8 +223,8 @@ bool Quantizer::compile(const Texts& evidence, driver::CompileResult* out, ir::P
 
 bool Quantizer::build_float(const std::set<int>& values, Probe* out, ir::Problems* problems) const {
   const auto edit = [&](ir::Graph& graph, std::string*) {
-    if (values.empty()) return true;  // the model as it is
-    prepare_for(recipe_, graph);
+    if (values.empty()) prepare(graph);
+    else prepare_for(recipe_, graph);
     show(graph, values);
     return true;
   };
@@ -235,19 +237,27 @@ bool Quantizer::build_quantized(const Recipe& recipe, const std::set<int>& value
     use_fixed_point(graph, recipe.fixed_point);
     return true;
   };
-  const auto edit = [&](ir::Graph& graph, std::string* error) {
-    prepare_for(recipe, graph);
-    return apply(recipe, graph, values, error);
-  };
+  const auto edit = [&](ir::Graph& graph, std::string* error) { return apply(recipe, prepare_for(recipe, graph), graph, values, error); };
   return out->build(source_, fixed, edit, problems);
+}
+
+bool Quantizer::is_dynamic() const {
+  return std::any_of(products_.begin(), products_.end(), [](const ProductInfo& p) { return p.dynamic; });
 }
 
 bool Quantizer::measure(Samples& samples, const MeasureOptions& options, const Progress& progress, Measurement* out,
                         ir::Problems* problems) const {
-  Probe before, after;
-  if (!build_float(options.values, &before, problems) || !build_quantized(recipe_, options.values, &after, problems)) return false;
+  Probe after;
   std::string error;
-  return quant::measure(before, after, samples, options, progress, out, &error) || fail(problems, error);
+  if (!build_quantized(recipe_, options.values, &after, problems)) return false;
+  if (options.values.empty()) {
+    Reference before;
+    if (!before.build(source_, compile_, problems)) return false;
+    return quant::measure(before, after, samples, options, progress, out, &error) || fail(problems, error);
+  }
+  Probe before;
+  if (!build_float(options.values, &before, problems)) return false;
+  return quant::measure(before, nullptr, after, samples, options, progress, out, &error) || fail(problems, error);
 }
 
 }  // namespace mote::quant

@@ -41,6 +41,7 @@ struct ProductInfo {
   int result_id = 0;         // of the tensor that is made of its output within the same integer operator
   std::string name, op;
   int64_t weight_count = 0;
+  bool dynamic = false;  // the model quantizes its input while running
 };
 
 class Quantizer {
@@ -61,12 +62,16 @@ class Quantizer {
   // How the program is compiled. Borrows this.
   driver::CompileOptions program_options() const;
 
-  // Products (by output) to leave in float from now on.
+  // Products (by output) to leave in float from now on, or as the model has them.
   void set_in_float(const std::set<int>& products) { recipe_.in_float = products; }
+  void set_as_it_comes(bool on) { recipe_.as_it_comes = on; }
 
   // The float model, showing `values`, and the quantized one.
   bool build_float(const std::set<int>& values, Probe* out, ir::Problems* problems) const;
   bool build_quantized(const Recipe& recipe, const std::set<int>& values, Probe* out, ir::Problems* problems) const;
+
+  // True when the model quantizes inputs of products while running: then it is not the float model.
+  bool is_dynamic() const;
 
   // Runs float model and quantized model side by side.
   bool measure(Samples& samples, const MeasureOptions& options, const Progress& progress, Measurement* out, ir::Problems* problems) const;

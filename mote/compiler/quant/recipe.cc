@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "mote/compiler/ir/infer.h"
-#include "mote/compiler/passes/linear.h"
+#include "mote/compiler/quant/prepare.h"
 #include "mote/compiler/quant/probe.h"
 #include "mote/ops/conv/conv.h"
 #include "mote/ops/dequantize/dequantize.h"
@@ -33,8 +33,8 @@ std::vector<T> transposed(const std::vector<T>& in, size_t rows, size_t columns)
 
 class Writer {
  public:
-  Writer(const Recipe& recipe, Graph& graph, const std::set<int>& expose, std::string* error)
-      : recipe_(recipe), graph_(graph), method_(graph.methods[0]), expose_(expose), error_(*error) {}
+  Writer(const Recipe& recipe, const DynamicForms& forms, Graph& graph, const std::set<int>& expose, std::string* error)
+      : recipe_(recipe), forms_(forms), graph_(graph), method_(graph.methods[0]), expose_(expose), error_(*error) {}
 
   bool run() {
     const IntegerLayout layout = integer_layout(method_, recipe_.in_float, recipe_.to_sums());
@@ -56,13 +56,24 @@ class Writer {
     }
     for (const int id : expose_)
       if (shown.count(id) > 0) graph_.add_output(method_, shown_name(id), shown[id]);
-    return true;
+    return !recipe_.as_it_comes || write_as_it_came();
   }
 
  private:
   bool fail(const std::string& why) {
     error_ = "quantizing: " + why;
     return false;
+  }
+
+  bool write_as_it_came() {
+    DynamicInputs inputs;
+    for (auto it = method_.block->nodes.begin(); it != method_.block->nodes.end() && error_.empty();) {
+      Node& n = **it++;
+      QuantWeights weights;
+      if (!n.is_operator() || !can_be_integer(n) || recipe_.in_float.count(n.outputs[0]->id) == 0) continue;
+      if (const DynamicForm* form = form_of(forms_, n, &weights)) write_dynamic(graph_, n, *form, weights, &inputs, &error_);
+    }
+    return error_.empty();
   }
 
   Value* write_pair(Value* v, const Grid& g) {
@@ -152,6 +163,7 @@ class Writer {
   }
 
   const Recipe& recipe_;
+  const DynamicForms& forms_;
   Graph& graph_;
   ir::Method& method_;
   const std::set<int>& expose_;
@@ -184,8 +196,13 @@ const Grid* Recipe::grid(int value) const {
   return nullptr;
 }
 
-bool apply(const Recipe& recipe, ir::Graph& graph, const std::set<int>& expose, std::string* error) {
-  return Writer(recipe, graph, expose, error).run();
+bool apply(const Recipe& recipe, const DynamicForms& forms, ir::Graph& graph, const std::set<int>& expose, std::string* error) {
+  return Writer(recipe, forms, graph, expose, error).run();
+}
+
+const DynamicForm* form_of(const DynamicForms& forms, const ir::Node& n, QuantWeights* weights) {
+  const auto it = named_in(forms, n.name);
+  return it != forms.end() && exact_weights(weight_rows(n), weights) ? &it->second : nullptr;
 }
 
 }  // namespace mote::quant

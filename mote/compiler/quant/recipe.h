@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mote/compiler/quant/codes.h"
+#include "mote/compiler/quant/dynamic.h"
 #include "mote/compiler/quant/equalise.h"
 #include "mote/compiler/quant/grid.h"
 #include "mote/compiler/quant/layout.h"
@@ -28,6 +29,7 @@ struct Recipe {
   bool fixed_point = false;                       // fixed.h
   bool wide = false;                              // activations have 16 bits and zero point 0; grids are symmetric ones of 8
   std::set<int> in_float;                         // outputs of products that stay in float
+  bool as_it_comes = false;                       // and those of them that came quantizing their input while running do so
   std::map<int, Grid> grids;                      // by value
   std::map<int, Grid> spare;                      // of values that become 8-bit numbers only when other products stay in float
   std::map<int, QuantWeights> weights;            // by the product's output; nearest_weights where there is none
@@ -35,7 +37,11 @@ struct Recipe {
 };
 
 // Writes quantize and dequantize nodes, which the passes for quantized models then turn into integer operators. `expose`: values that
-// become outputs of the first method (shown_name), as the 8-bit numbers show them. False with *error when a grid is missing.
-bool apply(const Recipe& recipe, ir::Graph& graph, const std::set<int>& expose, std::string* error);
+// become outputs of the first method (shown_name), as the 8-bit numbers show them. `forms`: what prepare() gave. False with *error when a
+// grid is missing.
+bool apply(const Recipe& recipe, const DynamicForms& forms, ir::Graph& graph, const std::set<int>& expose, std::string* error);
+
+// What a product was before prepare(); null when that is not known, or its weights are 8-bit numbers no longer.
+const DynamicForm* form_of(const DynamicForms& forms, const ir::Node& product, QuantWeights* weights);
 
 }  // namespace mote::quant

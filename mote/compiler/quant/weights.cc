@@ -114,7 +114,7 @@ class Writer {
         op->note = "4 bits serve matrix products and convolutions of single values";
         return write_bytes(n, op);
       case Scheme::kInt8Dynamic:
-        if (write_dynamic(graph_, n, bytes_of(n), &dynamic_, &error_)) {
+        if (DynamicForm form; dynamic_form(n, &form) && write_dynamic(graph_, n, form, bytes_of(n), &dynamic_, &error_)) {
           op->precision = "int8 dynamic";
           return;
         }
