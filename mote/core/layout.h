@@ -16,7 +16,8 @@ constexpr PanelShape panel_shape(Layout layout, DType dtype) {
   switch (layout) {
     case Layout::kPanel16: return {1, dtype_bytes(dtype), mask_of(DType::f32) | mask_of(DType::f16)};
     case Layout::kPanel16k2: return {2, 4, mask_of(DType::bf16)};
-    case Layout::kPanel16k4: return {4, 4, mask_of(DType::s8)};
+    case Layout::kPanel16k4:
+    case Layout::kPanel16k4Pairs: return {4, 4, mask_of(DType::s8)};
     case Layout::kPanel16k8: return {8, 4, mask_of(DType::s4)};
     default: return {0, 0, 0};
   }
@@ -35,6 +36,21 @@ constexpr uint32_t panel_offset(Layout layout, DType dtype, uint32_t n, uint32_t
   const PanelShape p = panel_shape(layout, dtype);
   const uint32_t groups = (k_count + p.k_group - 1) / p.k_group;
   return ((n / 16 * groups + k / p.k_group) * 16 + n % 16) * p.group_bytes;
+}
+
+// Panels of bytes.
+constexpr bool is_panel16k4(Layout layout) { return layout == Layout::kPanel16k4 || layout == Layout::kPanel16k4Pairs; }
+
+// Weights of k 2i and 2i + 1, times two numbers of 8 bits without sign, add up within 16 bits: processors whose 8-bit products saturate
+// there (AVX2) then multiply exactly, and twice as fast. True also for any two of different sign, or of 7 bits.
+constexpr int kMostPair = 128;
+constexpr bool pair_fits(int a, int b) { return (a > 0) != (b > 0) || (a + b <= kMostPair && a + b >= -kMostPair); }
+
+// True for panels of bytes that may have the layout kPanel16k4Pairs.
+inline bool pairs_fit(const int8_t* panels, uint64_t bytes) {
+  for (uint64_t i = 0; i + 1 < bytes; i += 2)
+    if (!pair_fits(panels[i], panels[i + 1])) return false;
+  return true;
 }
 
 }  // namespace mote

@@ -16,6 +16,8 @@ enum class Layout : uint8_t {
   kPanel16k2 = 2,  // bf16: (N/16, K/2, 16, 2)
   kPanel16k4 = 3,  // s8: (N/16, K/4, 16, 4)
   kPanel16k8 = 4,  // s4: (N/16, K/8, 16, 4 bytes); low nibbles hold k 0-3, high nibbles k 4-7
+  kPanel16k4Pairs =
+      5,  // as kPanel16k4, and every two neighbours have pair_fits() (layout.h); kernels rely on it for numbers, not for safety
 };
 
 // Where the bytes of a tensor live. Values are part of the program format.

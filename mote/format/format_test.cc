@@ -4,7 +4,9 @@
 
 #include <cstring>
 
+#include "mote/core/layout.h"
 #include "mote/format/sha256.h"
+#include "mote/ops/q_matmul/q_matmul.h"
 #include "mote/runtime/testing/run_program.h"
 
 namespace mote::runtest {
@@ -103,6 +105,25 @@ TEST(Format, DigestsCoverTheSegments) {
   Diagnostic d;
   EXPECT_EQ(check_digests(q.program, &d), Status(Status::kDigest, Why::kDigestMismatch));
   EXPECT_EQ(d.found, 0) << "the number of the segment";
+}
+
+TEST(Format, WhatALayoutSaysOfWeightsIsChecked) {
+  for (const int8_t weight : {int8_t{64}, int8_t{65}}) {
+    ProgramBuilder b;
+    b.begin_method("main");
+    std::vector<int8_t> w(panel_bytes(Layout::kPanel16k4Pairs, DType::s8, 2, 8), 0);
+    w[4] = w[5] = weight;
+    ops::q_matmul::Attrs sums;
+    sums.to = static_cast<uint32_t>(DType::s32);
+    b.output("y", b.op(OpId::q_matmul, sums,
+                       {b.input("x", DType::s8, {3, 8}), b.constant(DType::s8, {2, 8}, w.data(), Layout::kPanel16k4Pairs)}));
+    Loaded p(finish(b));
+    ASSERT_TRUE(p.status.ok()) << emit::describe(p.diagnostic);
+    const bool fits = weight <= 64;
+    Diagnostic d;
+    EXPECT_EQ(check_digests(p.program, &d), fits ? Status(Status::kOk) : Status(Status::kCorrupt, Why::kWeightPairs));
+    if (!fits) EXPECT_EQ(p.program.table().tensors[static_cast<uint32_t>(d.found)].layout, Layout::kPanel16k4Pairs);
+  }
 }
 
 TEST(Format, TheSignatureSlotIsOutsideItsOwnDigest) {

@@ -150,7 +150,7 @@ class Checker {
   Status shape(const TensorDesc& d) noexcept {
     const uint32_t bits = dtype_bits(d.dtype), width = bits / 8;
     const bool plain = d.layout == Layout::kPlain;
-    if (bits == 0 || d.layout > Layout::kPanel16k8 || d.storage > Storage::kOutput) return corrupt(Why::kTensorType);
+    if (bits == 0 || d.layout > Layout::kPanel16k4Pairs || d.storage > Storage::kOutput) return corrupt(Why::kTensorType);
     if (d.rank > kMaxRank) return corrupt(Why::kTensorShape, kMaxRank, d.rank);
     if (d.ring_rows != 0 && (d.rank < 3 || !plain || d.storage != Storage::kArena || d.dynamic != 0)) return corrupt(Why::kRing);
     for (int i = d.rank; i < kMaxRank; ++i)

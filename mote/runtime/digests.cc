@@ -1,9 +1,27 @@
 #include <cstring>
 
+#include "mote/core/layout.h"
 #include "mote/format/sha256.h"
 #include "mote/runtime/program.h"
 
 namespace mote {
+
+Status check_layouts(const Program& program, Diagnostic* diagnostic) noexcept {
+  const ProgramTable& t = program.table();
+  for (uint32_t i = 0; i < t.tensors.size; ++i) {
+    const TensorDesc& d = t.tensors[i];
+    if (d.layout != Layout::kPanel16k4Pairs) continue;
+    const uint32_t n = static_cast<uint32_t>(d.dims[0]), k = n == 0 ? 0 : static_cast<uint32_t>(element_count(d)) / n;
+    if (pairs_fit(reinterpret_cast<const int8_t*>(program.segment(d.bank).data + d.offset), panel_bytes(d.layout, d.dtype, n, k))) continue;
+    const Status status(Status::kCorrupt, Why::kWeightPairs);
+    if (diagnostic != nullptr) {
+      diagnostic->status = status;
+      diagnostic->found = i;
+    }
+    return status;
+  }
+  return Status::kOk;
+}
 
 Status check_digests(const Program& program, Diagnostic* diagnostic) noexcept {
   const ProgramTable& t = program.table();
@@ -28,7 +46,7 @@ Status check_digests(const Program& program, Diagnostic* diagnostic) noexcept {
     }
     return status;
   }
-  return Status::kOk;
+  return check_layouts(program, diagnostic);
 }
 
 }  // namespace mote

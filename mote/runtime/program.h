@@ -49,8 +49,12 @@ class Program {
   const OpRegistry* ops_ = nullptr;
 };
 
-// Reads every byte of the program and compares the SHA-256 of each segment with the table's. Loading does not do this.
-// A failure leaves the number of the segment in diagnostic->found.
+// What layouts say of weights' values (Layout::kPanel16k4Pairs) is true: kernels believe it, for their numbers alone. Loading does not do
+// this, for it reads the weights. A failure leaves the number of the tensor in diagnostic->found.
+Status check_layouts(const Program& program, Diagnostic* diagnostic) noexcept;
+
+// Reads every byte of the program and compares the SHA-256 of each segment with the table's, then check_layouts(). Loading does not do
+// this. A failure leaves the number of the segment in diagnostic->found.
 Status check_digests(const Program& program, Diagnostic* diagnostic) noexcept;
 
 }  // namespace mote

@@ -146,7 +146,11 @@ void print_quantization(const ProgramView& view) {
       at = end + 1;
     }
   }
-  if (table.empty()) std::printf("not quantized by Mote\n");
+  if (table.empty()) {
+    const size_t integer = count_integer_operators(view.table());
+    std::printf("not quantized by Mote; %zu of %zu operators compute with integers, as the model has them\n", integer,
+                view.table().instructions.size);
+  }
   section("Quantization", table);
   section("Quantized operators", ops);
   section("Float islands between integer operators", islands);

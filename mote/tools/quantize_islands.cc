@@ -59,4 +59,20 @@ std::vector<std::vector<uint32_t>> float_islands(const ProgramTable& t) {
   return all;
 }
 
+size_t count_integer_operators(const ProgramTable& t) {
+  size_t count = 0;
+  for (const Instruction& n : t.instructions) {
+    if (n.op == static_cast<uint16_t>(OpId::quantize) || n.op == static_cast<uint16_t>(OpId::dequantize)) continue;
+    bool narrow = false;
+    for (uint32_t k = 0; k < n.input_count + uint32_t{n.output_count}; ++k) {
+      const int32_t tensor = t.operands[n.operands + k];
+      if (tensor < 0 || t.tensors[static_cast<size_t>(tensor)].storage == Storage::kConstant) continue;
+      const DType d = t.tensors[static_cast<size_t>(tensor)].dtype;
+      narrow |= d == DType::s8 || d == DType::u8 || d == DType::s16;
+    }
+    count += narrow ? 1 : 0;
+  }
+  return count;
+}
+
 }  // namespace mote::tools

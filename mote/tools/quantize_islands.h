@@ -10,4 +10,7 @@ namespace mote::tools {
 // instructions, in the order of the program.
 std::vector<std::vector<uint32_t>> float_islands(const ProgramTable& table);
 
+// Instructions that compute with integers of 8 or 16 bits: conversions aside.
+size_t count_integer_operators(const ProgramTable& table);
+
 }  // namespace mote::tools

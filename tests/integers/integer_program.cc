@@ -91,7 +91,8 @@ class Maker {
         packed[panel_offset(Layout::kPanel16k4, DType::s8, static_cast<uint32_t>(n), static_cast<uint32_t>(i), static_cast<uint32_t>(k)) +
                static_cast<uint32_t>(i) % 4] =
             static_cast<int8_t>(static_cast<int32_t>(dice_.raw() % (2 * half + 1)) - static_cast<int32_t>(half));
-    return b_.constant(DType::s8, dims, packed.data(), Layout::kPanel16k4);
+    return b_.constant(DType::s8, dims, packed.data(),
+                       pairs_fit(packed.data(), packed.size()) ? Layout::kPanel16k4Pairs : Layout::kPanel16k4);
   }
 
   // Operands 2 and on of a product, and how it ends. Sums of k products have about the size that the multipliers expect.

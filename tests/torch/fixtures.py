@@ -69,6 +69,42 @@ class Quantized(nn.Module):
         return q.dequantize_per_tensor(q.quantize_per_tensor(y, 0.1, -5, -128, 127, torch.int8), 0.1, -5, -128, 127, torch.int8)
 
 
+class Mobile(nn.Module):
+    """What mobile networks have: batch norms to fold, a depthwise convolution, a residual."""
+
+    def __init__(self):
+        super().__init__()
+        def conv(inputs, size, stride=1, groups=1):
+            return nn.Conv2d(inputs, 8, size, stride, size // 2, groups=groups, bias=False)
+
+        self.stem = nn.Sequential(conv(3, 3, 2), nn.BatchNorm2d(8), nn.ReLU())
+        self.block = nn.Sequential(conv(8, 3, groups=8), nn.BatchNorm2d(8), nn.ReLU6(), conv(8, 1), nn.BatchNorm2d(8))
+        self.last = nn.Linear(8, 5)
+
+    def forward(self, x):
+        x = self.stem(x)
+        x = nn.functional.relu(x + self.block(x))
+        return self.last(nn.functional.adaptive_avg_pool2d(x, 1).flatten(1)).softmax(1)
+
+
+def trained_quantized(inputs):
+    """Mobile, trained with PT2E's quantizers in place, as torch.export gives it. Needs torchao and executorch."""
+    from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import XNNPACKQuantizer, get_symmetric_quantization_config
+    from torchao.quantization.pt2e import move_exported_model_to_eval
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_qat_pt2e
+
+    quantizer = XNNPACKQuantizer().set_global(get_symmetric_quantization_config(is_per_channel=True, is_qat=True))
+    model = prepare_qat_pt2e(torch.export.export(Mobile().train(), inputs).module(), quantizer)
+    optimizer = torch.optim.SGD(model.parameters(), 0.05)
+    for _ in range(8):
+        loss = (model(torch.randn_like(inputs[0]))[:, 0] - 1).square().sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    move_exported_model_to_eval(model)
+    return convert_pt2e(model)
+
+
 class Found(nn.Module):
     def forward(self, x):
         at = (x > 0).nonzero()
@@ -139,6 +175,8 @@ def main():
     make(folder, "choose", Choose, (x.abs(),))
     make(folder, "repeat", Repeat, (x,))
     make(folder, "quantized", Quantized, (torch.randn(2, 8),))
+    picture = (torch.randn(2, 3, 16, 16),)
+    make(folder, "pt2e_qat", lambda: trained_quantized(picture), picture, training=True)
     make(folder, "found", Found, (x,))
     make(folder, "lstm", lstm, (torch.randn(2, 5, 3),))
     make(folder, "unsupported", Unsupported, (x,))

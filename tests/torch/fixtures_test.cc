@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "mote/api/mote.hpp"
 #include "mote/compiler/driver/compile.h"
@@ -10,6 +11,7 @@
 #include "mote/compiler/frontends/torch/archive.h"
 #include "mote/tools/files.h"
 #include "mote/tools/npy.h"
+#include "mote/tools/quantize_islands.h"
 
 namespace mote {
 namespace {
@@ -74,6 +76,24 @@ TEST(TorchFixtures, QuantizedGraphsBecomeIntegerOperators) {
   ir::Problems problems;
   ASSERT_TRUE(driver::compile(source_of("quantized"), options, &compiled, &problems));
   EXPECT_NE(compiled.log.find("q_matmul"), std::string::npos);
+}
+
+// A model trained with quantization: its ranges give PyTorch's numbers, up to a rounding of ties, and integers go all the way through.
+TEST(TorchFixtures, TrainedQuantizationKeepsItsRanges) {
+  expect_as_torch("pt2e_qat", 0.02);
+  driver::CompileResult compiled;
+  ir::Problems problems;
+  ASSERT_TRUE(driver::compile(source_of("pt2e_qat"), {}, &compiled, &problems));
+  driver::HostProgram program;
+  std::string error;
+  ASSERT_TRUE(program.open(compiled.file.span(), {}, {}, &error)) << error;
+  std::map<OpId, int> ops;
+  for (const Instruction& n : program.program().table().instructions) ++ops[static_cast<OpId>(n.op)];
+  EXPECT_EQ(ops[OpId::q_conv], 3);
+  EXPECT_EQ(ops[OpId::q_matmul], 1);
+  EXPECT_EQ(ops[OpId::quantize], 1) << "the input alone";
+  EXPECT_EQ(ops[OpId::conv] + ops[OpId::matmul] + ops[OpId::add], 0);
+  EXPECT_TRUE(tools::float_islands(program.program().table()).empty());
 }
 
 TEST(TorchFixtures, StatesGoFromRunToRun) {
@@ -174,7 +194,7 @@ class Damage {
 
 TEST(TorchFixtures, DamagedProgramsNeverCrash) {
   size_t compiled_count = 0, refused = 0;
-  for (const char* fixture : {"conv", "cache", "cache_decomposed", "choose", "repeat", "found", "lstm", "quantized"}) {
+  for (const char* fixture : {"conv", "cache", "cache_decomposed", "choose", "repeat", "found", "lstm", "quantized", "pt2e_qat"}) {
     frontends::torch::ExportedModel whole;
     ir::Problems problems;
     ASSERT_TRUE(frontends::torch::read_archive(source_of(fixture), &whole, &problems)) << texts_of(problems);

@@ -28,7 +28,7 @@ Status check_loaded(const Program& program) noexcept {
     if (bytes.size < t.segments[i].size) continue;
     MOTE_TRY(check_segment(t.segments[i], bytes));
   }
-  return Status::kOk;
+  return check_layouts(program, nullptr);
 }
 
 // One attempt to open. Owns the half-made program until it is complete.

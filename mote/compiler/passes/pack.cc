@@ -70,7 +70,10 @@ bool pack_value(Graph& graph, Value* w) {
     if (!reads_panels(*user, w)) return false;
   const uint32_t n = static_cast<uint32_t>(w->type.dims[0]), k = static_cast<uint32_t>(w->type.count() / w->type.dims[0]);
   if (w->result_uses > 0 || panel_bytes(layout, w->type.dtype, n, k) > kMaxTensorBytes) return false;
-  graph.replace_uses(w, graph.add_constant(w->type.dtype, w->type.dims, packed(*w, layout, n, k), w->name, layout));
+  ir::Bytes bytes = packed(*w, layout, n, k);
+  const bool pairs = layout == Layout::kPanel16k4 && pairs_fit(reinterpret_cast<const int8_t*>(bytes.data), bytes.size);
+  graph.replace_uses(w,
+                     graph.add_constant(w->type.dtype, w->type.dims, std::move(bytes), w->name, pairs ? Layout::kPanel16k4Pairs : layout));
   return true;
 }
 

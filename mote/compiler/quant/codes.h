@@ -5,24 +5,21 @@
 #include <cstdint>
 #include <vector>
 
+#include "mote/core/layout.h"
+
 namespace mote::quant {
 
 // Weights of a product: one row for each output channel, whatever the operator's own order of elements is.
 struct WeightRows {
   int64_t rows = 0, columns = 0;
   std::vector<float> values;  // (rows, columns)
-  bool pairs = false;         // their codes must have pair_fits()
+  bool pairs = false;         // codes 2i and 2i + 1 of a row must have pair_fits() (core/layout.h)
 };
 
 struct QuantWeights {
   std::vector<int8_t> codes;  // (rows, columns), -127..127
   std::vector<float> scales;  // one for each row
 };
-
-// Codes 2i and 2i + 1 of a row, times two numbers of 8 bits without sign, add up within 16 bits: processors whose 8-bit products saturate
-// there (AVX2) then multiply exactly, and twice as fast. True also for any two of different sign, or of 7 bits.
-constexpr int kMostPair = 128;
-inline bool pair_fits(int a, int b) { return (a > 0) != (b > 0) || (a + b <= kMostPair && a + b >= -kMostPair); }
 
 // Nearest codes; scales from the largest magnitude of each row (with pairs: or the largest sum of two neighbours).
 QuantWeights nearest_weights(const WeightRows& weights);

@@ -49,7 +49,7 @@ LineShape lines_of(const OpContext& c) {
 KernelFn select_q_conv(const OpContext& c) noexcept {
   const Attrs& a = c.attrs<Attrs>();
   const Tensor &x = c.input(0), &w = c.input(1);
-  if (w.desc->layout != Layout::kPanel16k4 || w.rank() > 4 || !Stage::can(c, a)) return nullptr;
+  if (!is_panel16k4(w.desc->layout) || w.rank() > 4 || !Stage::can(c, a)) return nullptr;
   const auto ring = [&](const Tensor& t) { return t.desc->ring_rows != 0; };
   const bool add = c.has_input(kResidual);
   if (w.rank() == 3 && (!c.rows.all() || ring(x) || ring(c.output(0)) || (add && ring(c.input(kResidual))))) return nullptr;

@@ -141,7 +141,7 @@ KernelFn select_q_matmul(const OpContext& c) noexcept {
   const Tensor& w = c.input(1);
   const bool bytes = w.dtype() == DType::s8 || w.dtype() == DType::u8;
   if (!kPairsAlone && w.desc->layout == Layout::kPlain && bytes && Stage::can(c, c.attrs<Attrs>(), w.dtype())) return select_pairs(c);
-  if (w.desc->layout != Layout::kPanel16k4 || w.rank() != 2 || w.dim(1) == 0 || !Stage::can(c, c.attrs<Attrs>())) return nullptr;
+  if (!is_panel16k4(w.desc->layout) || w.rank() != 2 || w.dim(1) == 0 || !Stage::can(c, c.attrs<Attrs>())) return nullptr;
   if (!pays(w.dim(0) > 0 ? c.output(0).count() / w.dim(0) : 0, w.dim(0), w.dim(1), LineShape{}) || !suits(w)) return nullptr;
   return &run;
 }

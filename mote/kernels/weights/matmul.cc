@@ -58,7 +58,7 @@ KernelFn select_matmul_grouped(const OpContext& c) noexcept {
   const Tensor &left = c.input(0), &w = c.input(1);
   const bool nibbles = w.dtype() == DType::s4;
   if (left.dtype() != DType::f32 || !c.has_input(4) || a.transpose_a != 0 || w.dim(1) == 0 || w.dim(0) == 0) return nullptr;
-  if (w.desc->layout != (nibbles ? Layout::kPanel16k8 : Layout::kPanel16k4)) return nullptr;
+  if (nibbles ? w.desc->layout != Layout::kPanel16k8 : !is_panel16k4(w.desc->layout)) return nullptr;
   const bool grouped = a.group_size > 0 && a.group_size < w.dim(1);
   if ((a.group_size > 0 && a.groups_first == 0) || (grouped && a.group_size % (nibbles ? 8 : 4) != 0)) return nullptr;
   if (c.has_input(2) && (c.input(2).rank() < 1 || c.input(2).count() != w.dim(0) || c.input(2).dim(c.input(2).rank() - 1) != w.dim(0)))
