@@ -158,7 +158,7 @@ class CaseMaker {
       case 3: random_dims(*o, o->desc.dtype, dice_.between(0, 6)); break;
       case 4:
         if (o != &c_.inputs[0] + 1 || (op_.def->flags & kPackedWeights) == 0) break;
-        o->desc.layout = static_cast<Layout>(dice_.below(5));
+        o->desc.layout = static_cast<Layout>(dice_.below(5));  // not kPanel16k4Pairs, which says something of the values
         o->constant = true;
         set_shape(o->desc, o->desc.dtype, o->desc.rank, o->desc.dims);
         break;

@@ -13,7 +13,7 @@
 namespace mote::ir {
 namespace {
 
-constexpr const char* kLayoutNames[] = {"plain", "panel16", "panel16k2", "panel16k4", "panel16k8"};
+constexpr const char* kLayoutNames[] = {"plain", "panel16", "panel16k2", "panel16k4", "panel16k8", "panel16k4pairs"};
 
 template <class T>
 T load(const uint8_t* p) {

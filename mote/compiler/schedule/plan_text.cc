@@ -13,7 +13,7 @@ using emit::quoted;
 using emit::Words;
 
 constexpr const char* kStorages[] = {"constant", "arena", "state", "input", "output"};
-constexpr const char* kLayouts[] = {"plain", "panel16", "panel16k2", "panel16k4", "panel16k8"};
+constexpr const char* kLayouts[] = {"plain", "panel16", "panel16k2", "panel16k4", "panel16k8", "panel16k4pairs"};
 constexpr int64_t kMost = 0x7fffffff;
 
 std::string number(uint64_t v) { return std::to_string(v); }
