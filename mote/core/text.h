@@ -3,7 +3,7 @@
 namespace mote {
 
 // For device code, where a C library's strcmp, written for speed, is larger than what needs it.
-constexpr bool same_text(const char* a, const char* b) {
+[[gnu::noinline]] inline bool same_text(const char* a, const char* b) {
   while (*a != 0 && *a == *b) ++a, ++b;
   return *a == *b;
 }

@@ -215,31 +215,26 @@ class Verifier {
 
   // Looks up the operands of an instruction. Inputs and outputs must belong to this method; nothing writes to constants and inputs.
   Status gather(const Instruction& n) noexcept {
-    const uint32_t count = uint32_t{n.input_count} + n.output_count;
-    if (count > kMaxOperands) return corrupt(Why::kInputCount, kMaxOperands, static_cast<int32_t>(count));
-    const int32_t* const operands = t_.operands.data + n.operands;
-    uint32_t dynamic = 0;
-    for (uint32_t k = 0; k < count; ++k) {
-      const int32_t o = operands[k];
+    count_ = uint32_t{n.input_count} + n.output_count;
+    if (count_ > kMaxOperands) return corrupt(Why::kInputCount, kMaxOperands, static_cast<int32_t>(count_));
+    dynamic_ = false;
+    for (uint32_t k = 0; k < count_; ++k) {
+      const int32_t o = t_.operands[n.operands + k];
       tensors_[k] = Tensor{};
       operands_[k] = o < 0 ? -1 : static_cast<int32_t>(k);
       if (o < 0) continue;
-      const TensorDesc& d = t_.tensors.data[o];
-      tensors_[k].desc = &d;
-      dynamic |= d.dynamic;
-      if (d.storage == Storage::kConstant) tensors_[k].data = const_cast<uint8_t*>(segment(d.bank) + d.offset);
-      const Why why = d.storage >= Storage::kInput && is_foreign(d) ? Why::kIoTensor : k >= n.input_count ? not_writable(d) : Why::kNone;
-      if (why == Why::kNone) continue;
       d_.tensor = o;
-      return corrupt(why);
+      const TensorDesc& d = t_.tensors[static_cast<uint32_t>(o)];
+      tensors_[k].desc = &d;
+      dynamic_ |= d.dynamic != 0;
+      if (d.storage == Storage::kConstant) tensors_[k].data = const_cast<uint8_t*>(segment(d.bank) + d.offset);
+      else if (d.storage >= Storage::kInput && is_foreign(d)) return corrupt(Why::kIoTensor);
+      if (k < n.input_count) continue;
+      if (d.storage == Storage::kConstant || d.storage == Storage::kInput) return corrupt(Why::kWriteConstant);
+      if (d.layout != Layout::kPlain || dtype_bits(d.dtype) < 8) return corrupt(Why::kOutputLayout);
     }
-    count_ = count;
-    dynamic_ = dynamic != 0;
+    d_.tensor = -1;
     return Status::kOk;
-  }
-  static Why not_writable(const TensorDesc& d) noexcept {
-    if (d.storage == Storage::kConstant || d.storage == Storage::kInput) return Why::kWriteConstant;
-    return d.layout != Layout::kPlain || dtype_bits(d.dtype) < 8 ? Why::kOutputLayout : Why::kNone;
   }
 
   const uint8_t* segment(uint32_t i) noexcept {
