@@ -98,7 +98,7 @@ Call matmul(int32_t m, int32_t n, int32_t k) {
 // Sums scaled back to 8 bits by one float.
 Call q_matmul(int32_t m, int32_t n, int32_t k) {
   return Call(OpId::q_matmul, ops::q_matmul::Attrs{},
-              {{{m, k}, DType::u8}, {{n, k}, DType::s8, Layout::kPanel16k4}, {{n}, DType::s32}, {{1}, DType::f32}, {{m, n}, DType::u8}},
+              {{{m, k}, DType::u8}, {{n, k}, DType::s8, Layout::kPanel16k4Pairs}, {{n}, DType::s32}, {{1}, DType::f32}, {{m, n}, DType::u8}},
               2.0 * m * n * k);
 }
 
@@ -110,7 +110,7 @@ Call any_conv(OpId op, A a, int32_t size, int32_t channels, int32_t outputs, int
   const DType type = integer ? DType::u8 : DType::f32, weights = integer ? DType::s8 : DType::f32;
   std::vector<bench::Operand> operands = {
       {{1, size, size, channels}, type},
-      {{outputs, kernel, kernel, channels / groups}, weights, integer ? Layout::kPanel16k4 : Layout::kPanel16}};
+      {{outputs, kernel, kernel, channels / groups}, weights, integer ? Layout::kPanel16k4Pairs : Layout::kPanel16}};
   if (integer) operands.insert(operands.end(), {{{outputs}, DType::s32}, {{1}, DType::f32}});
   operands.push_back({{1, size, size, outputs}, type});
   return Call(op, a, operands, 2.0 * kernel * kernel * channels / groups * size * size * outputs);

@@ -146,10 +146,10 @@ TEST(Int8Kernels, CommonProductsAgree) {
       ops::q_conv::Attrs a = attributes(ops::q_conv::Attrs{});
       for (int i = 0; i < 2; ++i) a.pads_begin[i] = a.pads_end[i] = kernel / 2, a.strides[i] = d.one_in(3) ? 2 : 1;
       const Array x = bytes(d, type, {1, d.in(3, 9), size, k}), w = some_weights(d, {n, kernel, kernel, k});
-      expect_same(OpId::q_conv, a, {x, w.packed(Layout::kPanel16k4), bias, multiplier, shift});
+      expect_same(OpId::q_conv, a, {x, packed(w), bias, multiplier, shift});
     } else {
       const Array x = bytes(d, type, {d.in(1, 140), k}), w = some_weights(d, {n, k});
-      expect_same(OpId::q_matmul, attributes(ops::q_matmul::Attrs{}), {x, w.packed(Layout::kPanel16k4), bias, multiplier, shift});
+      expect_same(OpId::q_matmul, attributes(ops::q_matmul::Attrs{}), {x, packed(w), bias, multiplier, shift});
     }
   }
 }
