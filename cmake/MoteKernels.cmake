@@ -158,7 +158,7 @@ foreach(_isa IN LISTS _mote_isas)
   endif()
   mote_kernel_flags(${_isa} ${_isa})
 endforeach()
-mote_device_library(mote_kernels mote/kernels/select.cc mote/kernels/common/zeros.cc ${_mote_isa_objects})
+mote_device_library(mote_kernels mote/kernels/select.cc mote/kernels/softmax_tables.cc mote/kernels/common/zeros.cc ${_mote_isa_objects})
 target_link_libraries(mote_kernels PUBLIC mote_ops)
 # Where fast kernels do the work, the portable ones behind them are built for size: they are a third of the library.
 if(_mote_isas)

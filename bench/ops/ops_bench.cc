@@ -97,9 +97,10 @@ Call matmul(int32_t m, int32_t n, int32_t k) {
 
 // Sums scaled back to 8 bits by one float.
 Call q_matmul(int32_t m, int32_t n, int32_t k) {
-  return Call(OpId::q_matmul, ops::q_matmul::Attrs{},
-              {{{m, k}, DType::u8}, {{n, k}, DType::s8, Layout::kPanel16k4Pairs}, {{n}, DType::s32}, {{1}, DType::f32}, {{m, n}, DType::u8}},
-              2.0 * m * n * k);
+  return Call(
+      OpId::q_matmul, ops::q_matmul::Attrs{},
+      {{{m, k}, DType::u8}, {{n, k}, DType::s8, Layout::kPanel16k4Pairs}, {{n}, DType::s32}, {{1}, DType::f32}, {{m, n}, DType::u8}},
+      2.0 * m * n * k);
 }
 
 template <class A>

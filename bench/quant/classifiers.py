@@ -36,7 +36,8 @@ def variants(all_of_them):
 
 
 def measure(args, model, folder, options):
-    command = [args.mote, "compile", args.models / model, "-o", folder / "q.mote", "--quantize", "int8", "--calibrate", folder / "calibrate",
+    command = [args.mote, "compile", args.models / model, "-o", folder / "q.mote",
+               "--quantize", "int8", "--calibrate", folder / "calibrate",
                "--test", folder / "test", "--truth", folder / "truth.npy", "--golden-examples", "0", "--json"]
     command += accuracy.OPTIONS.get(model, []) + options
     done = subprocess.run(command, capture_output=True, text=True)

@@ -2,7 +2,7 @@
 set(_stream ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/stream_test.py --mote $<TARGET_FILE:mote> --shared ${_shared})
 set(_run ${PROJECT_SOURCE_DIR}/examples/tiny/run.sh)
 add_test(NAME tiny_stream_host COMMAND ${_stream} --board host)
-set_tests_properties(tiny_stream_host PROPERTIES TIMEOUT 600)
+set_tests_properties(tiny_stream_host PROPERTIES TIMEOUT 600 LABELS slow)
 find_program(MOTE_ARM_CXX arm-none-eabi-g++)
 find_program(MOTE_QEMU_ARM qemu-system-arm)
 find_program(MOTE_MAKE make)

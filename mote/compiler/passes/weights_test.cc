@@ -95,7 +95,7 @@ method "m"(%0 "x": s8[1,5]) -> ("y") {
       << error;
   EXPECT_TRUE(run_pass("pack", g));
   const std::string zeros(14 * 8, '0');
-  EXPECT_NE(ir::print(g).find("constant @q: s8[2,5] panel16k4 = hex\"01020304"
+  EXPECT_NE(ir::print(g).find("constant @q: s8[2,5] panel16k4pairs = hex\"01020304"
                               "0a0b0c0d" +
                               zeros +
                               "05000000"

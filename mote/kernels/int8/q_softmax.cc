@@ -5,6 +5,7 @@
 #include "mote/kernels/common/parallel.h"
 #include "mote/kernels/common/rows_of.h"
 #include "mote/kernels/int8/fixed.h"
+#include "mote/kernels/softmax_tables.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
 namespace {
@@ -35,7 +36,7 @@ MOTE_INLINE void row(const int32_t* exps, int32_t lo, int32_t hi, const X* x, Y*
   };
   for (int32_t i = 0; i < n; i += kIntLanes) sums = hn::Add(sums, rounding_shift_right(exp_at(i), set_ints(11)));
   int exponent;
-  const VI scale = set_ints(ops::q_softmax::reciprocal(hn::GetLane(hn::SumOfLanes(I32(), sums)), static_cast<int>(sizeof(Y)), &exponent));
+  const VI scale = set_ints(softmax_reciprocal(hn::GetLane(hn::SumOfLanes(I32(), sums)), static_cast<int>(sizeof(Y)), &exponent));
   const VI shift = set_ints(exponent - 1), least = set_ints(lo), top = set_ints(hi);
   for (int32_t i = 0; i < n; i += kIntLanes) {
     VI v = high_mul(scale, exp_at(i));
@@ -50,7 +51,7 @@ Status run(const OpContext& c) noexcept {
   const int32_t n = y.dim(y.rank() - 1);
   if (y.count() == 0) return Status::kOk;
   alignas(64) int32_t exps[257];
-  ops::q_softmax::exponentials(c.attrs<Attrs>(), exps);
+  softmax_exponentials(c.attrs<Attrs>(), exps);
   exps[256] = 0;
   const RowsOf in(x), out(y);
   const ops::IntRange range = ops::IntRange{std::is_signed_v<Y> ? -(1 << (sizeof(Y) * 8 - 1)) : 0,
