@@ -154,6 +154,24 @@ TEST(Int8Kernels, CommonProductsAgree) {
   }
 }
 
+// Activations that were quantized while running: a scale for each row, floats out.
+TEST(Int8Kernels, DynamicProductsAgree) {
+  for (uint32_t seed = 0; seed < 60 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    const int32_t m = d.in(1, 60), n = d.in(1, 100), k = d.one_in(2) ? 4 * d.in(1, 80) : d.in(1, 300);
+    ops::q_matmul::Attrs a;
+    a.to = static_cast<uint32_t>(DType::f32);
+    const Array x = bytes(d, DType::s8, {m, k}), w = some_weights(d, {n, k});
+    Array bias, zeros;
+    if (d.one_in(2)) bias = Array::random(DType::f32, {n}, d.seed());
+    if (d.one_in(2)) zeros = Array::random(DType::s32, {m}, d.seed(), -128, 127);
+    expect_same(OpId::q_matmul, a,
+                {x, packed(w), bias, Array::random(DType::f32, {n}, d.seed(), 0.001, 0.1), Array(), zeros, Array(),
+                 Array::random(DType::f32, {m}, d.seed(), 0.001, 1)});
+  }
+}
+
 // Both sides are activations, in batches that may be broadcast.
 TEST(Int8Kernels, ProductsOfPairsAgree) {
   for (uint32_t seed = 0; seed < 60 && !HasFatalFailure(); ++seed) {

@@ -90,11 +90,12 @@ struct Line {
   uint8_t* out;
   const uint8_t* residual;
   int64_t out_step, residual_step;  // bytes from row to row
-  int32_t number;
+  int32_t number, number_step = 0;  // of the first row's scale, and from row to row
 
   MOTE_INLINE void advance(int32_t rows, int32_t row_stride) {
     if (in != nullptr) in += int64_t{rows} * row_stride;
     out += rows * out_step;
+    number += rows * number_step;
     if (residual != nullptr) residual += rows * residual_step;
   }
 };
@@ -253,11 +254,10 @@ class Multiplier {
   }
   // Where the outputs of a strip go.
   void name_rows(const Line& line, int32_t count, Rows* rows) const {
-    const RowTerms terms{0, 0, stage_.x_scale(line.number)};
     for (int32_t i = 0; i < count; ++i) {
       rows->out[i] = line.out + i * line.out_step;
       rows->residual[i] = line.residual + i * line.residual_step;
-      rows->terms[i] = terms;
+      rows->terms[i] = {0, 0, stage_.x_scale(line.number + i * line.number_step)};
     }
   }
   void pack(int32_t first, int32_t count, int32_t k_begin, int32_t k_end, Rows* rows) const {

@@ -27,7 +27,7 @@ class MatrixLeft {
     if (x_.stride() < k_ || x_.neighbours(x_first_) < rows_ || y_.neighbours(y_first_) < rows_) return {};
     return {1, k_, x_.stride(), rows_};
   }
-  Line line(int32_t first) const { return {x_(x_first_ + first), y_(y_first_ + first), nullptr, y_.stride(), 0, x_first_ + first}; }
+  Line line(int32_t first) const { return {x_(x_first_ + first), y_(y_first_ + first), nullptr, y_.stride(), 0, x_first_ + first, 1}; }
   template <class W>
   void write_run(int32_t first, int32_t count, int32_t, W& writer) const {
     writer.put(x_(x_first_ + first), strip().elements(count));
