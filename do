@@ -10,7 +10,7 @@ usage() {
   cat << 'END'
 ./do setup             install what is missing (Debian packages, by apt)
 ./do demo              build, make the bundled model, run it: result, time, memory
-./do test              every test of the release and sanitizer builds, a minute of each fuzz target; device code on Cortex-M
+./do test              every test of the release and sanitizer builds, half a minute of each fuzz target; device code on Cortex-M
                        and WebAssembly (what CI runs)
 ./do test --fast       the tests of the release build that take less than a minute together
 ./do test --all        also 64- and 32-bit Arm, Windows, macOS, the thread sanitizer and optimised code of Clang
@@ -233,7 +233,7 @@ test_presets() {
   done
 }
 
-# What CI has time for: 45 minutes on two processors with nothing cached.
+# What CI has time for: about 45 minutes on two processors with nothing cached (half of it compiles the sanitizer build).
 presets_ci="release python asan cortex-m4 cortex-m55 cortex-m4-all wasm"
 presets_all="$presets_ci aarch64 windows-x64 macos-arm64 armv7 tsan clang"
 
