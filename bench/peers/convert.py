@@ -4,7 +4,7 @@
     convert.py DIR [--only mobilenet_v2,mlp]
 
 Seeded weights, so that every Python makes the same: torch and torchvision make NAME.fp32.onnx (package onnx), NAME.ref.npz (inputs,
-outputs), NAME.pt (a trace) and, where installed, NAME.fp32.ncnn.param (pnnx), NAME.fp32.pte and NAME.int8.pte (executorch),
+outputs), NAME.pt and NAME.int8.pt (traces) and, where installed, NAME.fp32.ncnn.param (pnnx), NAME.fp32.pte and NAME.int8.pte (executorch),
 NAME.fp32.tflite and NAME.int8.tflite (litert-torch). From ONNX files come NAME.int8.onnx (onnxruntime, onnx), NAME.fp32.mnn and
 NAME.int8.mnn (MNN), NAME.fp32.vmfb (iree-base-compiler[onnx]). Files that are there are left alone; what cannot be made is said.
 """
@@ -76,14 +76,25 @@ def chain(torch):
     return Chain()
 
 
+def vision(torch):
+    """torchvision, also where its C++ operators do not fit the torch there is: no model here needs them."""
+    try:
+        import torchvision
+    except RuntimeError:
+        declared = torch.library.Library("torchvision", "DEF")
+        for name in ("nms", "qnms"):
+            declared.define(name + "(Tensor boxes, Tensor scores, float threshold) -> Tensor")
+        import torchvision
+    return torchvision
+
+
 def module(name):
     """A torch module in evaluation mode."""
     import torch
     nn = torch.nn
     torch.manual_seed(SEED)
     if name in IMAGES:
-        import torchvision
-        made = getattr(torchvision.models, name)(weights=None)
+        made = getattr(vision(torch).models, name)(weights=None)
         norms = [m for m in made.modules() if isinstance(m, nn.BatchNorm2d)]
         for m in norms:
             m.momentum = None  # statistics of what passes, so that values neither vanish nor explode
@@ -124,6 +135,19 @@ def make_onnx(name, out):
 def make_pt(name, out):
     import torch
     torch.jit.trace(module(name), tensors(name)).save(out)
+
+
+def make_pt8(name, out):
+    """PyTorch's own static form for x86: u8 activations, 7-bit weights for each channel, sums by oneDNN."""
+    import torch
+    from torch.ao.quantization import get_default_qconfig_mapping
+    from torch.ao.quantization.quantize_fx import convert_fx, prepare_fx
+    torch.backends.quantized.engine = "x86"
+    prepared = prepare_fx(module(name), get_default_qconfig_mapping("x86"), tensors(name))
+    with torch.no_grad():
+        for k in range(CALIBRATION):
+            prepared(*tensors(name, 100 + k))
+        torch.jit.trace(convert_fx(prepared), tensors(name)).save(out)
 
 
 def make_ncnn(name, out):
@@ -226,7 +250,7 @@ def make_vmfb(name, out):
 
 # file, how, packages it needs
 STAGES = [("fp32.onnx", make_onnx, ("torch", "torchvision", "onnx")), ("fp32.ncnn.param", make_ncnn, ("torch", "pnnx")),
-          ("pt", make_pt, ("torch", "torchvision")),
+          ("pt", make_pt, ("torch", "torchvision")), ("int8.pt", make_pt8, ("torch", "torchvision")),
           ("fp32.pte", make_pte, ("torch", "executorch")), ("int8.pte", make_pte8, ("torch", "executorch")),
           ("fp32.tflite", make_tflite, ("torch", "litert_torch")), ("int8.tflite", make_tflite8, ("torch", "litert_torch")),
           ("int8.onnx", make_onnx8, ("onnxruntime", "onnx")), ("fp32.mnn", make_mnn, ("_tools", "MNN")),

@@ -28,7 +28,7 @@ SETS = {
     # s8 x s8 with full 8-bit weights: exact
     "int8": {"mote": "int8.tflite", "litert": "int8.tflite", "executorch": "int8.pte"},
     # any arithmetic that meets the accuracy
-    "int8-any": {"mote": "int8.onnx", "onnxruntime": "int8.onnx", "openvino": "int8.onnx", "mnn": "int8.mnn"},
+    "int8-any": {"mote": "int8.onnx", "onnxruntime": "int8.onnx", "openvino": "int8.onnx", "mnn": "int8.mnn", "pytorch": "int8.pt"},
 }
 VENVS = {"onnxruntime": ("onnxruntime", "ort", "exp"), "openvino": ("openvino", "ov"), "executorch": ("executorch", "exp"),
          "pytorch": ("pytorch", "torch")}
@@ -100,8 +100,9 @@ def jobs(runner, options, runtimes):
             yield kind, name, {r: f for r, f in files.items() if f}
 
 
-def run(runner, options, runtimes):
-    work, rows = list(jobs(runner, options, runtimes)), []
+def run(runner, options, runtimes, rows):
+    """Adds to rows; whole after each round, so that a run that is stopped leaves what it found."""
+    work = list(jobs(runner, options, runtimes))
     begin = time.time()
     for number in range(options.rounds + int(options.cold)):
         cold = number == options.rounds
@@ -118,7 +119,19 @@ def run(runner, options, runtimes):
                                  "file_bytes": os.path.getsize(files[runtime]), **row})
             if sys.stderr.isatty():
                 print(f"\rround {number + 1}: {kind} {name:30} {time.time() - begin:6.0f} s", end="", file=sys.stderr, flush=True)
-    return rows
+        write(options.out, rows, runner.refused)
+
+
+def write(folder, rows, refused, absent=None):
+    summary = report.summarize(rows)
+    summary["left_out"] = [{"runtime": r, "model": "", "set": "", "why": w} for r, w in (absent or {}).items()]
+    summary["left_out"] += [{"runtime": r, "model": m, "set": s, "why": w} for (r, m, s), w in sorted(refused.items())]
+    for name, content in (("results.json", json.dumps(rows, indent=1)), ("summary.json", json.dumps(summary, indent=1)),
+                          ("report.html", page.render(summary))):
+        with open(os.path.join(folder, name + ".new"), "w") as f:
+            f.write(content)
+        os.replace(f.name, os.path.join(folder, name))
+    return summary
 
 
 def words(text):
@@ -148,15 +161,12 @@ def main():
         print(f"{runtime} is left out: {why}")
     if "mote" in absent:
         sys.exit(1)
-    rows = run(runner, options, [r for r in ["mote", *options.peers] if r not in absent])
-    summary = report.summarize(rows)
-    summary["left_out"] = [{"runtime": r, "model": "", "set": "", "why": w} for r, w in absent.items()]
-    summary["left_out"] += [{"runtime": r, "model": m, "set": s, "why": w} for (r, m, s), w in sorted(runner.refused.items())]
-    for name, content in (("results.json", rows), ("summary.json", summary)):
-        with open(os.path.join(options.out, name), "w") as f:
-            json.dump(content, f, indent=1)
-    with open(os.path.join(options.out, "report.html"), "w") as f:
-        f.write(page.render(summary))
+    rows = []
+    try:
+        run(runner, options, [r for r in ["mote", *options.peers] if r not in absent], rows)
+    except KeyboardInterrupt:
+        print("stopped: what follows is of the rounds so far")
+    summary = write(options.out, rows, runner.refused, absent)
     print(report.text(summary))
 
 

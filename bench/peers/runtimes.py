@@ -249,8 +249,10 @@ class PyTorch:
         self.torch, self.version = torch, torch.__version__
 
     def load(self, path):
-        module = self.torch.jit.load(path, map_location="cpu").eval()
-        self.module = self.torch.jit.optimize_for_inference(self.torch.jit.freeze(module))
+        self.torch.backends.quantized.engine = "x86"
+        module = self.torch.jit.freeze(self.torch.jit.load(path, map_location="cpu").eval())
+        # The rewriting knows no 8-bit operators.
+        self.module = module if ".int8." in path else self.torch.jit.optimize_for_inference(module)
 
     def inputs(self):
         return None
