@@ -73,8 +73,11 @@ bool take_times(const Call& call, KernelFn kernel, const kernels::Probes& probes
   return true;
 }
 
+const char* only = nullptr;  // part of the names of what is measured
+
 // The roofline of a product is its arithmetic; others may be held back by memory (`memory`).
 void measure(const std::string& name, const Call& call, kernels::Isa isa, bool memory = false) {
+  if (only != nullptr && name.find(only) == std::string::npos) return;
   const KernelFn kernel = call.kernel(isa);
   const kernels::Probes probes = kernels::probes_for(isa);
   Times t;
@@ -159,7 +162,12 @@ void measure_integers(kernels::Isa isa) {
 
 }  // namespace
 
+// ops_bench [ISA ...] [--only PART_OF_A_NAME]
 int main(int argc, char** argv) {
+  if (argc > 2 && std::strcmp(argv[argc - 2], "--only") == 0) {
+    only = argv[argc - 1];
+    argc -= 2;
+  }
   for (uint8_t i = 1; i < static_cast<uint8_t>(kernels::Isa::kCount); ++i) {
     const auto isa = static_cast<kernels::Isa>(i);
     bool wanted = argc == 1;
