@@ -53,8 +53,7 @@ string(APPEND _mote_hot "|/int8/(q_reduce|q_concat|lut_amx)\\.cc$")
 
 find_path(MOTE_HWY_INCLUDE hwy/highway.h PATHS /usr/include)
 set(_mote_kernels_default OFF)
-# Not yet for 32-bit Arm: some integer results are not the portable kernels' bits (see mote/kernels/README.md).
-if(MOTE_HWY_INCLUDE AND _mote_isas AND NOT CMAKE_SYSTEM_NAME STREQUAL "Generic" AND NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^armv7")
+if(MOTE_HWY_INCLUDE AND _mote_isas AND NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")
   set(_mote_kernels_default ON)
 endif()
 option(MOTE_KERNELS "Build the fast kernels (needs Highway)" ${_mote_kernels_default})

@@ -109,6 +109,7 @@ void add_compile_options(CLI::App* c, CompileSettings* s) {
   c->add_flag("--no-fuse", s->no_fuse, "keep one operator for each of the model's");
   c->add_flag("--no-optimize", s->no_optimize, "only what is needed to run at all");
   c->add_flag("--exact", s->exact, "nothing that changes rounding");
+  c->add_flag("--no-winograd", s->no_winograd, "3x3 convolutions keep their weights' size (Winograd's form has four times as many)");
   c->add_option("--max-trips", s->max_trips, "bound for loops whose number of trips the model does not bound")->check(CLI::PositiveNumber);
   c->add_option("--target", s->target,
                 "machine to compile for: a description that 'mote measure' wrote, a board's banks (docs/tinyml.md), or " + target::names());
@@ -140,6 +141,7 @@ std::string words_of(const CompileSettings& s) {
   if (s.no_fuse) word("--no-fuse");
   if (s.no_optimize) word("--no-optimize");
   if (s.exact) word("--exact");
+  if (s.no_winograd) word("--no-winograd");
   if (s.max_trips > 0) option("--max-trips", std::to_string(s.max_trips));
   if (target::named(s.target) != nullptr) option("--target", s.target);  // files may be elsewhere; what they decide changes no result
   if (s.strips != "auto") option("--strips", s.strips);
@@ -182,6 +184,7 @@ driver::CompileOptions options_of(const CompileSettings& s) {
   o.passes.fuse = !s.no_fuse && !s.no_optimize;
   o.passes.optimize = !s.no_optimize;
   o.passes.exact = s.exact;
+  if (s.no_winograd) o.passes.winograd = false;
   if (!s.target.empty()) {
     const target::Target* named = target::named(s.target);
     if (named == nullptr && !std::filesystem::exists(s.target))

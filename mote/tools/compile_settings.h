@@ -13,7 +13,7 @@ namespace mote::tools {
 
 struct CompileSettings {
   std::vector<std::string> shapes, dims, banks;
-  bool no_fuse = false, no_optimize = false, exact = false, strip_names = false, io_in_arena = false;
+  bool no_fuse = false, no_optimize = false, exact = false, no_winograd = false, strip_names = false, io_in_arena = false;
   int64_t max_trips = 0;  // 0: the front ends' own bound
   std::string strips = "auto", ram;
   std::string target;            // a file or a name; empty: generic

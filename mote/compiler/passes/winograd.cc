@@ -15,23 +15,32 @@ namespace {
 
 using namespace ops::winograd;
 
-// Products in the time that a byte of the weights takes to come from memory.
-double products_per_byte(const target::Target& t) {
-  const double read = target::bandwidth_of(t.one, target::kMemory).read;
-  return read > 0 ? t.one.f32_gflops / 2 / read : 0;
+// Products in the time that a byte of the weights takes to come from memory, and, once it was read, from the cache it is still in.
+struct ByteCost {
+  double once, again;
+  double near_bytes;  // as many weights stay
+};
+ByteCost byte_cost(const target::Target& t) {
+  const auto products = [&](target::Level level) {
+    const double read = target::bandwidth_of(t.one, level).read;
+    return read > 0 ? t.one.f32_gflops / 2 / read : 0;
+  };
+  return {products(target::kMemory), products(target::kL3), 0.5 * static_cast<double>(t.cache_bytes[target::kL3])};
 }
 
 // Estimates in products: those of the sums, those of the transforms, and what reading weights costs.
-bool is_faster(double tiles, double rows, double channels, double outputs, double per_byte) {
+bool is_faster(double tiles, double rows, double channels, double outputs, const ByteCost& cost) {
   const double weights = channels * outputs,
                block = block_tiles(static_cast<int32_t>(channels), static_cast<int32_t>(outputs), static_cast<int64_t>(tiles));
   const double blocks = std::ceil(tiles / block);
-  const double direct = rows * 9 * weights + 9 * 4 * per_byte * weights;
-  const double transformed = tiles * kPoints * (1.15 * weights + 10 * (channels + outputs)) + blocks * kPoints * 4 * per_byte * weights;
+  const double direct = rows * 9 * weights + 9 * 4 * cost.once * weights;
+  const double again = kPoints * 4 * weights <= cost.near_bytes ? cost.again : cost.once;
+  const double transformed =
+      tiles * kPoints * (1.15 * weights + 10 * (channels + outputs)) + kPoints * 4 * weights * (cost.once + (blocks - 1) * again);
   return transformed < 0.8 * direct;
 }
 
-bool fits(const Node& n, double per_byte) {
+bool fits(const Node& n, const ByteCost& cost) {
   if (!n.is(OpId::conv) || n.input(kScales) != nullptr) return false;
   const auto a = n.attributes<ops::conv::Attrs>();
   const Value *x = n.inputs[0], *w = n.inputs[kWeights], *y = n.outputs[0];
@@ -42,7 +51,7 @@ bool fits(const Node& n, double per_byte) {
   const int32_t channels = w->type.dims[3], outputs = w->type.dims[0];
   if (a.groups != 1 || outputs % 16 != 0 || channels < 16 || y->type.dynamic != 0) return false;
   const double images = y->type.dims[0], h = y->type.dims[1], wide = y->type.dims[2];
-  return is_faster(images * std::ceil(h / kOut) * std::ceil(wide / kOut), images * h * wide, channels, outputs, per_byte);
+  return is_faster(images * std::ceil(h / kOut) * std::ceil(wide / kOut), images * h * wide, channels, outputs, cost);
 }
 
 // (O, 3, 3, C) to (36 * O, C).
@@ -67,8 +76,8 @@ ir::Bytes transformed(const Value& w) {
   return ir::Bytes::own(std::move(bytes));
 }
 
-bool rewrite(Graph& graph, Node& n, double per_byte) {
-  if (!fits(n, per_byte)) return false;
+bool rewrite(Graph& graph, Node& n, const ByteCost& cost) {
+  if (!fits(n, cost)) return false;
   const auto a = n.attributes<ops::conv::Attrs>();
   const Value& w = *n.inputs[kWeights];
   ops::conv_winograd::Attrs to;
@@ -88,8 +97,8 @@ bool rewrite(Graph& graph, Node& n, double per_byte) {
 
 bool winograd(Graph& graph, const PassOptions& options) {
   if (options.exact || !options.winograd || !options.pack) return false;
-  const double per_byte = products_per_byte(options.target != nullptr ? *options.target : *target::named("generic"));
-  return each_node(graph, [&](Node& n) { return rewrite(graph, n, per_byte); });
+  const ByteCost cost = byte_cost(options.target != nullptr ? *options.target : *target::named("generic"));
+  return each_node(graph, [&](Node& n) { return rewrite(graph, n, cost); });
 }
 
 }  // namespace mote::passes

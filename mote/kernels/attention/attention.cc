@@ -99,7 +99,7 @@ float soften(float* s, int32_t n, int64_t first, Keys keys, const MaskRow& mask,
   for (int32_t i = 0; i < n; i += kLanes) {
     const int32_t count = n - i < kLanes ? n - i : kLanes;
     VF v = hn::Mul(load_some(s + i, count), factor);
-    if (cap > 0) v = hn::Mul(tanh(hn::Div(v, broadcast(cap))), broadcast(cap));
+    if (cap > 0) v = hn::Mul(tanh(quotient(v, broadcast(cap))), broadcast(cap));
     if (mask.add != nullptr) {
       const VF more = mask.step == 0 ? broadcast(*mask.add) : load_some(mask.add + first + i, count);
       v = hn::IfThenElse(hn::Eq(more, low), low, hn::Add(v, more));  // what is masked stays so, be it NaN
@@ -164,7 +164,7 @@ class Share {
  public:
   Share(const OpContext& c, const Head& head, int32_t b, int32_t h, int32_t first, int32_t count, int64_t keys, int64_t offset)
       : a_(c.attrs<Attrs>()), head_(head), masks_(c), b_(b), h_(h), first_(first), count_(count), keys_(keys), offset_(offset) {
-    scale_ = a_.scale != 0 ? a_.scale : 1.0f / hn::GetLane(hn::Sqrt(broadcast(static_cast<float>(head.depth > 0 ? head.depth : 1))));
+    scale_ = a_.scale != 0 ? a_.scale : 1.0f / hn::GetLane(root(broadcast(static_cast<float>(head.depth > 0 ? head.depth : 1))));
   }
 
   void run() {

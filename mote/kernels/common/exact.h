@@ -1,6 +1,6 @@
 #pragma once
 
-// Quotients and roots that are rounded as always. 32-bit Arm has none of vectors: Highway's come near.
+// Quotients, roots and whole numbers that are rounded as always. 32-bit Arm has none of vectors: Highway's come near, and lose 0's sign.
 
 #include "mote/kernels/common/simd.h"
 
@@ -23,12 +23,15 @@ MOTE_INLINE V quotient(V a, V b) {
 MOTE_INLINE VF root(VF x) {
   return each_lane(x, x, [](float v, float) { return __builtin_sqrtf(v); });
 }
+// x rounded to a whole number, with the sign of x.
+MOTE_INLINE VF signed_as(VF whole, VF x) { return hn::CopySign(whole, x); }
 #else
 template <class V>
 MOTE_INLINE V quotient(V a, V b) {
   return hn::Div(a, b);
 }
 MOTE_INLINE VF root(VF x) { return hn::Sqrt(x); }
+MOTE_INLINE VF signed_as(VF whole, VF) { return whole; }
 #endif
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

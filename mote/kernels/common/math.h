@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "mote/kernels/common/simd.h"
+#include "mote/kernels/common/exact.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
@@ -157,7 +157,7 @@ MOTE_INLINE VF log_normal(VF x) {
   const auto n = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(di, 0x3f3504f3)));
   const VF m = hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<23>(n)));
   // log m = 2 atanh(s), s = (m - 1) / (m + 1)
-  const VF one = broadcast(1.0f), s = hn::Div(hn::Sub(m, one), hn::Add(m, one)), s2 = hn::Mul(s, s);
+  const VF one = broadcast(1.0f), s = quotient(hn::Sub(m, one), hn::Add(m, one)), s2 = hn::Mul(s, s);
   const VF series = polynomial(s2, 0.2370f, 0.28498f, 0.400006f, 0.66666667f);
   const VF log_m = hn::MulAdd(hn::Mul(s, s2), series, hn::Add(s, s));
   return hn::MulAdd(hn::ConvertTo(d, n), broadcast(0.693147181f), log_m);
@@ -172,14 +172,14 @@ MOTE_INLINE VF log(VF x) {
   y = hn::IfThenElse(hn::Eq(x, infinity), infinity, y);
   y = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), y);
   // Below 0 the square root, which gives NaN too; NaN stays.
-  return hn::IfThenElse(hn::Ge(x, zero), y, hn::Sqrt(hn::Sub(x, hn::IfThenElseZero(hn::Lt(x, zero), broadcast(1.0f)))));
+  return hn::IfThenElse(hn::Ge(x, zero), y, root(hn::Sub(x, hn::IfThenElseZero(hn::Lt(x, zero), broadcast(1.0f)))));
 }
 
 // log(1 + e^x) = max(x, 0) + log1p(e^-|x|); log1p(u) as log(w) * u / (w - 1) with w = 1 + u, which keeps small u.
 MOTE_INLINE VF softplus(VF x) {
   const VF one = broadcast(1.0f), zero = hn::Zero(F32());
   const VF u = exp(hn::Neg(hn::Abs(x))), w = hn::Add(u, one), difference = hn::Sub(w, one);
-  const VF log1p = hn::IfThenElse(hn::Eq(difference, zero), u, hn::Div(hn::Mul(log_normal(w), u), difference));
+  const VF log1p = hn::IfThenElse(hn::Eq(difference, zero), u, quotient(hn::Mul(log_normal(w), u), difference));
   return hn::Add(larger(zero, x), log1p);
 }
 

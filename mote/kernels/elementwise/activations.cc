@@ -84,7 +84,7 @@ struct Softplus {
   }
   VF operator()(VF x) const {
     const VF z = hn::Mul(x, beta);
-    const VF bend = hn::Div(softplus(hn::Neg(hn::Abs(z))), beta);
+    const VF bend = quotient(softplus(hn::Neg(hn::Abs(z))), beta);
     return hn::IfThenElse(hn::Gt(z, threshold), x, hn::Add(hn::IfThenElseZero(hn::Gt(z, hn::Zero(F32())), x), bend));
   }
   VF beta, threshold;
@@ -95,7 +95,7 @@ struct Mish {
   explicit Mish(const OpContext&) {}
   VF operator()(VF x) const {
     const VF two = broadcast(2.0f), e = exp(smaller(broadcast(20.0f), x)), n = hn::Mul(e, hn::Add(e, two));
-    return hn::Mul(x, hn::Div(n, hn::Add(n, two)));
+    return hn::Mul(x, quotient(n, hn::Add(n, two)));
   }
 };
 

@@ -91,20 +91,38 @@ struct DenseRows {
   }
 };
 
-void run_block(const Job& job, int32_t first, int32_t tiles, float* work) {
-  const int32_t channels = job.x.c, outputs = job.y.c;
-  float *values = work, *sums = work + int64_t{kPoints} * tiles * channels;
-  for (int32_t i = 0; i < tiles; ++i)
-    transform_tile(job, TileAt(job, first + i), values + int64_t{i} * channels, int64_t{tiles} * channels);
-  const RowTiles row_tiles(tiles);
-  const Finish plain(nullptr, nullptr, 1, 0, 0, 0);
-  for (int point = 0; point < kPoints; ++point) {
+// Tiles that are worked on together: their values at every point, then their sums.
+struct Block {
+  Block(const Job& j, int32_t first_tile, int32_t count, float* work)
+      : job(j), first(first_tile), tiles(count), values(work), sums(work + int64_t{kPoints} * count * j.x.c) {}
+  void transform(int32_t i) const { transform_tile(job, TileAt(job, first + i), values + int64_t{i} * job.x.c, int64_t{tiles} * job.x.c); }
+  void multiply(int point) const {
+    const int32_t channels = job.x.c, outputs = job.y.c;
     const DenseRows rows{values + int64_t{point} * tiles * channels, sums + int64_t{point} * tiles * outputs, channels, outputs};
+    const RowTiles row_tiles(tiles);
     Product p{tiles, outputs, channels, job.weights};
     p.weights.data += int64_t{point} * outputs * channels * 4;
-    multiply_part(p, rows, plain, row_tiles, {0, row_tiles.count, 0, outputs / kPanel});
+    multiply_part(p, rows, Finish(nullptr, nullptr, 1, 0, 0, 0), row_tiles, {0, row_tiles.count, 0, outputs / kPanel});
   }
-  for (int32_t i = 0; i < tiles; ++i) store_tile(job, TileAt(job, first + i), sums + int64_t{i} * outputs, int64_t{tiles} * outputs);
+  void store(int32_t i) const { store_tile(job, TileAt(job, first + i), sums + int64_t{i} * job.y.c, int64_t{tiles} * job.y.c); }
+
+  const Job& job;
+  int32_t first, tiles;
+  float *values, *sums;
+};
+
+void run_block(const Block& b) {
+  for (int32_t i = 0; i < b.tiles; ++i) b.transform(i);
+  for (int point = 0; point < kPoints; ++point) b.multiply(point);
+  for (int32_t i = 0; i < b.tiles; ++i) b.store(i);
+}
+
+// Threads share the points, so that each weight is read by one of them.
+void run_by_points(const Block& b, const Threads* threads) {
+  const auto tiles = static_cast<uint32_t>(b.tiles);
+  parallel_for(threads, tiles, [&](uint32_t i) { b.transform(static_cast<int32_t>(i)); });
+  parallel_for(threads, kPoints, [&](uint32_t i) { b.multiply(static_cast<int>(i)); });
+  parallel_for(threads, tiles, [&](uint32_t i) { b.store(static_cast<int32_t>(i)); });
 }
 
 Status run_winograd(const OpContext& c) noexcept {
@@ -129,6 +147,7 @@ Status run_winograd(const OpContext& c) noexcept {
   float* work = c.output(1).as<float>();
   // Where every tile has a place of its own, any number of threads may work; otherwise each has its part of the room.
   const bool by_thread = room < tiles;
+  if (threads > 1 && !by_thread && !weights_are_near(x.c, y.c)) return run_by_points(Block(job, 0, tiles, work), c.threads), Status::kOk;
   const bool alone = threads < 2 || (by_thread && static_cast<uint32_t>(room) < c.threads->count);
   int32_t block = block_tiles(x.c, y.c, tiles);
   const auto share = static_cast<int32_t>((static_cast<uint32_t>(tiles) + threads - 1) / threads);
@@ -137,7 +156,7 @@ Status run_winograd(const OpContext& c) noexcept {
   const auto blocks = static_cast<uint32_t>((tiles + block - 1) / block);
   parallel_for_thread(alone ? nullptr : c.threads, blocks, [&](uint32_t i, uint32_t thread) {
     const Range r = part_of(tiles, i, blocks);
-    run_block(job, r.first, r.size, work + each * (by_thread ? static_cast<int32_t>(thread) * block : r.first));
+    run_block(Block(job, r.first, r.size, work + each * (by_thread ? static_cast<int32_t>(thread) * block : r.first)));
   });
   return Status::kOk;
 }

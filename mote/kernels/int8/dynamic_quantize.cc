@@ -60,8 +60,13 @@ struct Extremes {
   MOTE_INLINE void add(const float* x, int32_t n) {
     for (int32_t i = 0; i < n; i += kIntLanes) {
       const VFI v = load_narrow(x + i, n - i);
+#if HWY_ARCH_ARM_V7  // whose least and largest of NaN and a number are NaN
+      lo = hn::IfThenElse(hn::Lt(v, lo), v, lo);
+      hi = hn::IfThenElse(hn::Lt(hi, v), v, hi);
+#else
       lo = hn::Min(v, lo);
       hi = hn::Max(v, hi);
+#endif
     }
   }
   float least() const { return hn::GetLane(hn::MinOfLanes(FloatOfInts(), lo)); }
@@ -76,7 +81,7 @@ MOTE_INLINE void quantize_run(const Params& p, const float* x, uint8_t* y, int32
   for (int32_t i = 0; i < n; i += kIntLanes) {
     VFI v = load_narrow(x + i, n - i);
     if (p.inverse == 0) {
-      v = hn::Div(v, scale);
+      v = quotient(v, scale);
     } else {
       v = hn::Mul(v, inverse);
       v = round_away(p.zero == 0 ? v : hn::Add(zero, v));

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "mote/kernels/common/exact.h"
 #include "mote/kernels/common/parallel.h"
 #include "mote/kernels/common/plane.h"
 #include "mote/ops/adaptive_avg_pool/adaptive_avg_pool.h"
@@ -69,7 +70,7 @@ class Mean {
   MOTE_INLINE void add(hn::Vec<D> v) { sum_ = hn::Add(sum_, v); }
   MOTE_INLINE void add(const Mean& line) { add(line.sum_); }
   MOTE_INLINE hn::Vec<D> finish(int32_t taps, int32_t divisor) const {
-    return taps > 0 ? hn::Div(sum_, hn::Set(D(), static_cast<float>(divisor))) : hn::Zero(D());
+    return taps > 0 ? quotient(sum_, hn::Set(D(), static_cast<float>(divisor))) : hn::Zero(D());
   }
 
  private:

@@ -46,7 +46,7 @@ struct Norm {
     for (int k = 0; k < N; ++k) steps[k] = part[k].strides[i];
     nest->push(dims[i], steps);
   }
-  VF inverse_of(VF variance) const { return hn::Div(broadcast(1.0f), hn::Sqrt(hn::Add(variance, broadcast(epsilon)))); }
+  VF inverse_of(VF variance) const { return quotient(broadcast(1.0f), root(hn::Add(variance, broadcast(epsilon)))); }
 };
 
 // n neighbours (or one value for all of them, step 0).
@@ -125,7 +125,7 @@ void normalize_columns(const Norm& m, const int64_t* base, const int64_t* step, 
   if (m.centre) fold_columns<Sum, V>(sums, x, lines, columns, [](auto, VF v) MOTE_LAMBDA { return v; });
   unroll<V>([&](auto v) MOTE_LAMBDA { sum[v] = sums[v].value(); });
   sum_groups<V>(sum, columns, m.group);
-  unroll<V>([&](auto v) MOTE_LAMBDA { mean[v] = hn::Div(sum[v], count); });
+  unroll<V>([&](auto v) MOTE_LAMBDA { mean[v] = quotient(sum[v], count); });
   fold_columns<Sum, V>(squares, x, lines, columns, [&](auto v, VF value) MOTE_LAMBDA {
     const VF d = hn::Sub(value, mean[v]);
     return hn::Mul(d, d);
@@ -135,7 +135,7 @@ void normalize_columns(const Norm& m, const int64_t* base, const int64_t* step, 
   VF scale[V], bias[V];
   unroll<V>([&](auto v) MOTE_LAMBDA {
     const int32_t at = first + v * kLanes, left = columns - v * kLanes;
-    inverse[v] = m.inverse_of(hn::Div(sum[v], count));
+    inverse[v] = m.inverse_of(quotient(sum[v], count));
     scale[v] = m.part[kScale].data != nullptr ? side(m.part[kScale].data + base[kScale], step[kScale], at, left) : broadcast(1.0f);
     bias[v] = m.part[kBias].data != nullptr ? side(m.part[kBias].data + base[kBias], step[kBias], at, left) : hn::Zero(F32());
   });
@@ -238,7 +238,7 @@ Status run_batch_norm(const OpContext& c) noexcept {
     for (int32_t i = 0; i < n; i += kLanes) {
       const int32_t count = n - i < kLanes ? n - i : kLanes;
       const auto of = [&](int k) { return side(c.input(k).as<const uint8_t>() + offset[1], step[1], i, count); };
-      const VF inverse = hn::Div(broadcast(1.0f), hn::Sqrt(hn::Add(of(4), epsilon)));
+      const VF inverse = quotient(broadcast(1.0f), root(hn::Add(of(4), epsilon)));
       const VF v = hn::Mul(hn::Sub(load_some(in + i, count), of(3)), inverse);
       store_some(hn::Add(hn::Mul(v, of(1)), of(2)), count, out + i);
     }

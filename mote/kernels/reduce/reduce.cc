@@ -79,13 +79,13 @@ constexpr auto kTotal = [](VF v, VF) MOTE_LAMBDA { return v; };
 
 Status run_sum(const OpContext& c) noexcept { return reduce<Sum>(c, kAsIs, kTotal), Status::kOk; }
 Status run_mean(const OpContext& c) noexcept {
-  return reduce<Sum>(c, kAsIs, [](VF v, VF count) MOTE_LAMBDA { return hn::Div(v, count); }), Status::kOk;
+  return reduce<Sum>(c, kAsIs, [](VF v, VF count) MOTE_LAMBDA { return quotient(v, count); }), Status::kOk;
 }
 Status run_max(const OpContext& c) noexcept { return reduce<Max>(c, kAsIs, kTotal), Status::kOk; }
 Status run_min(const OpContext& c) noexcept { return reduce<Min>(c, kAsIs, kTotal), Status::kOk; }
 Status run_l1(const OpContext& c) noexcept { return reduce<Sum>(c, kSize, kTotal), Status::kOk; }
 Status run_l2(const OpContext& c) noexcept {
-  return reduce<Sum>(c, kSquare, [](VF v, VF) MOTE_LAMBDA { return hn::Sqrt(v); }), Status::kOk;
+  return reduce<Sum>(c, kSquare, [](VF v, VF) MOTE_LAMBDA { return root(v); }), Status::kOk;
 }
 Status run_sum_square(const OpContext& c) noexcept { return reduce<Sum>(c, kSquare, kTotal), Status::kOk; }
 

@@ -44,7 +44,7 @@ MOTE_INLINE void soft_vectors(const Line& l) {
     e[v] = exp_fading(hn::Sub(x[v], peak));
     sums = hn::Add(sums, first_lanes(e[v], left(v), hn::Zero(d)));
   });
-  const VF sum = hn::SumOfLanes(d, sums), log_sum = Log ? log(sum) : sum, factor = Log ? sum : hn::Div(broadcast(1.0f), sum);
+  const VF sum = hn::SumOfLanes(d, sums), log_sum = Log ? log(sum) : sum, factor = Log ? sum : quotient(broadcast(1.0f), sum);
   unroll<V>([&](auto v) MOTE_LAMBDA { l.put(v * kLanes, Log ? hn::Sub(hn::Sub(x[v], peak), log_sum) : hn::Mul(e[v], factor), left(v)); });
 }
 
@@ -67,7 +67,7 @@ void soft_line(const Line& l) {
     each_vector<1>(l.in, l.in_step, l.n,
                    [&](auto, int32_t first, VF v, int32_t count) { l.put(first, hn::Sub(hn::Sub(v, peak), log_sum), count); });
   } else {
-    const VF factor = hn::Div(broadcast(1.0f), sum);
+    const VF factor = quotient(broadcast(1.0f), sum);
     each_vector<1>(l.out, l.out_step, l.n, [&](auto, int32_t first, VF v, int32_t count) { l.put(first, hn::Mul(v, factor), count); });
   }
 }
@@ -94,7 +94,7 @@ void soft_columns(const Line& l, int32_t columns) {
       if (!Log) put(i, v, e);
       total.add(e);
     }
-    sum[v] = Log ? log(total.value()) : hn::Div(broadcast(1.0f), total.value());
+    sum[v] = Log ? log(total.value()) : quotient(broadcast(1.0f), total.value());
   });
   for (int32_t i = 0; i < l.n; ++i) {
     unroll<V>([&](auto v) {

@@ -57,7 +57,8 @@ constexpr int64_t kNearWeights = 1 << 18, kNearTiles = 24, kBlockFloats = 1 << 1
 inline bool weights_are_near(int32_t channels, int32_t outputs) { return kPoints * int64_t{channels} * outputs <= kNearWeights; }
 inline int32_t block_tiles(int32_t channels, int32_t outputs, int64_t tiles) {
   const int64_t fit = weights_are_near(channels, outputs) ? kNearTiles : kBlockFloats / (tile_floats(channels, outputs) + 1);
-  const int64_t n = fit < 1 ? 1 : fit < tiles ? fit : tiles;
+  // A quarter more than fits is better than another block.
+  const int64_t n = fit < 1 ? 1 : tiles <= fit + fit / 4 ? tiles : fit;
   return static_cast<int32_t>(n);
 }
 
