@@ -1,7 +1,9 @@
 """Judges an OpenCL device: conformance, whole models against the CPU, times. README.md says how."""
 
 import argparse
+import ctypes
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -41,7 +43,37 @@ BYTE_MODELS = [
     "torchvision_mobilenet_v2_qdq_int8.onnx",
 ]
 BYTE_POLICY = '[default]\nallow = ["opencl", "cpu"]\n[op.q_conv]\nrequire = ["opencl"]\n'
-LIMITS = {"opencl": 1e-3, "opencl_f16": 1e-2}
+LIMITS = {"opencl": 1e-3, "opencl_f16": 1e-2, "opencl_f16a": 1e-2}
+HALF, DOTS = "cl_khr_fp16", "cl_khr_integer_dot_product"
+BYTE_BENCH = "torchvision_mobilenet_v2_qdq_int8.onnx"
+
+
+def device_extensions():
+    """The name and extensions of the device that mote takes: the first GPU, else the first, or MOTE_OPENCL_DEVICE."""
+    try:
+        cl = ctypes.CDLL("libOpenCL.so.1")
+    except OSError:
+        return "no OpenCL", []
+    platforms, count, found = (ctypes.c_void_p * 16)(), ctypes.c_uint(), []
+    cl.clGetPlatformIDs(16, platforms, ctypes.byref(count))
+
+    def text(device, what):
+        room = ctypes.create_string_buffer(1 << 16)
+        cl.clGetDeviceInfo(ctypes.c_void_p(device), what, ctypes.c_size_t(len(room)), room, None)
+        return room.value.decode(errors="replace")
+
+    for platform in platforms[:count.value]:
+        devices, some, kind = (ctypes.c_void_p * 32)(), ctypes.c_uint(), ctypes.c_ulong()
+        if cl.clGetDeviceIDs(ctypes.c_void_p(platform), ctypes.c_ulong(0xFFFFFFFF), 32, devices, ctypes.byref(some)) != 0:
+            continue
+        for d in devices[:some.value]:
+            cl.clGetDeviceInfo(ctypes.c_void_p(d), 0x1000, ctypes.c_size_t(8), ctypes.byref(kind), None)
+            found.append((d, bool(kind.value & 4)))
+    if not found:
+        return "no device", []
+    wanted = os.environ.get("MOTE_OPENCL_DEVICE")
+    device = found[int(wanted)][0] if wanted else next((d for d, gpu in found if gpu), found[0][0])
+    return text(device, 0x102B), text(device, 0x1030).split()
 
 
 def run(command, **keywords):
@@ -59,6 +91,14 @@ def conformance(program, failures):
     if r.returncode != 0:
         failures.append("conformance")
     return line
+
+
+def executed(what, extension, extensions):
+    """Whether the device has what a form of kernels needs; otherwise the report says that it was not executed."""
+    if extension in extensions:
+        return True
+    print(f"NOT EXECUTED: {what}: the device has no {extension}")
+    return False
 
 
 def whole_model(mote, model, options, backend, folder, failures):
@@ -95,27 +135,39 @@ def all_models(mote, models, backend, folder, failures):
     return [whole_model(mote, models / m, options, backend, folder, failures) for m, options in MODELS.items() if (models / m).exists()]
 
 
-def byte_model(mote, model, folder, failures):
+def byte_model(mote, model, folder, failures, form):
+    """form: the environment, and what it is called."""
     policy, out = folder / "bytes.toml", folder / f"{model.stem}.bytes.mote"
     policy.write_text(BYTE_POLICY)
     made = run([mote, "compile", model, "-o", out, "--backends", "opencl,cpu", "--policy", policy])
-    test = run([mote, "selftest", out, "--json"]) if made.returncode == 0 else made
+    test = run([mote, "selftest", out, "--json"], env={**os.environ, **form[0]}) if made.returncode == 0 else made
     try:
         error = max(o["largest_error"] for o in json.loads(test.stdout)["results"])
     except (ValueError, KeyError):
         error = float("nan")
     if error != 0:
         failures.append(f"{model.name} on opencl")
-    print(f"{model.name:40} opencl      8-bit, largest error {error:g} {'ok' if error == 0 else 'WRONG ' + test.stderr.strip()[-200:]}")
-    return {"model": model.name, "backend": "opencl", "error": error}
+    print(f"{model.name:40} opencl      8-bit, {form[1]}, largest error {error:g} "
+          f"{'ok' if error == 0 else 'WRONG ' + test.stderr.strip()[-200:]}")
+    return {"model": model.name, "backend": "opencl", "form": form[1], "error": error}
 
 
-def bench(mote, program, runs):
-    r = run([mote, "bench", program, "--runs", runs, "--duration", 60, "--json"])
+def bench(mote, program, runs, environment=None):
+    r = run([mote, "bench", program, "--runs", runs, "--duration", 60, "--json"], env={**os.environ, **(environment or {})})
     return json.loads(r.stdout) if r.returncode == 0 else {"error": r.stderr}
 
 
-def resnet50(mote, folder, runs, failures):
+def show(what, r, failures):
+    if "p50_us" in r:
+        print(f"{what}: median of {r['runs']} runs {r['p50_us'] / 1000:.3f} ms, p90 {r['p90_us'] / 1000:.3f} ms")
+    elif r:
+        failures.append(what)
+        print(f"{what}: {r}")
+    return r
+
+
+def resnet50(mote, folder, runs, failures, backends):
+    """Of each backend, its error against PyTorch and its time."""
     try:
         import numpy
         import torch
@@ -131,19 +183,22 @@ def resnet50(mote, folder, runs, failures):
     with torch.no_grad():
         expected = model(x).numpy()
     numpy.save(folder / "x.npy", x.numpy())
-    out = folder / "resnet50.mote"
-    made = run([mote, "compile", onnx, "-o", out, "--backends", "opencl"])
-    if made.returncode != 0:
-        failures.append("ResNet-50")
-        print("ResNet-50:", made.stderr[-300:])
-        return {}
-    ran = run([mote, "run", out, "--input", f"x={folder / 'x.npy'}", "--output", folder])
-    found = numpy.load(folder / "y.npy") if ran.returncode == 0 else numpy.full_like(expected, numpy.nan)
-    error = float(numpy.abs(found - expected).max() / numpy.abs(expected).max())
-    print(f"ResNet-50 against PyTorch on the CPU: largest error {error:.2e} {'ok' if error <= 1e-3 else 'WRONG'}")
-    if not error <= 1e-3:
-        failures.append("ResNet-50")
-    return {"error_ratio": error, **bench(mote, out, runs)}
+    results = {}
+    for backend in backends:
+        out = folder / f"resnet50.{backend}.mote"
+        made = run([mote, "compile", onnx, "-o", out, "--backends", backend])
+        ran = run([mote, "run", out, "--input", f"x={folder / 'x.npy'}", "--output", folder]) if made.returncode == 0 else made
+        if ran.returncode != 0:
+            failures.append(f"ResNet-50 on {backend}")
+            print(f"ResNet-50 on {backend}:", ran.stderr[-300:])
+            continue
+        error = float(numpy.abs(numpy.load(folder / "y.npy") - expected).max() / numpy.abs(expected).max())
+        well = error <= LIMITS[backend]
+        print(f"ResNet-50 on {backend} against PyTorch on the CPU: largest error {error:.2e} {'ok' if well else 'WRONG'}")
+        if not well:
+            failures.append(f"ResNet-50 on {backend}")
+        results[backend] = {"error_ratio": error, **show(f"resnet50, {backend}", bench(mote, out, runs), failures)}
+    return results
 
 
 def main():
@@ -155,23 +210,27 @@ def main():
     a = p.parse_args()
     mote = (a.bin / "mote").resolve()
     failures = []
-    report = {"models": []}
+    name, extensions = device_extensions()
+    report = {"device": name, "extensions": [e for e in (HALF, DOTS) if e in extensions], "models": [], "bytes": [], "times": {}}
+    print(f"{name}: {' '.join(report['extensions']) or 'neither ' + HALF + ' nor ' + DOTS}")
+    half, dots = executed("opencl_f16a", HALF, extensions), executed("dot products of bytes", DOTS, extensions)
+    backends = ["opencl", "opencl_f16"] + (["opencl_f16a"] if half else [])
+    forms = [({"MOTE_OPENCL_EXTENSIONS": "0"}, "without extensions")] + ([({}, "dot products")] if dots else [])
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        report["models"] += all_models(mote, a.models, "opencl", folder, failures)
-        report["bytes"] = [byte_model(mote, a.models / m, folder, failures) for m in BYTE_MODELS if (a.models / m).exists()]
-        report["mobilenet_v2"] = bench(mote, folder / "torchvision_mobilenet_v2_fp32.opencl.mote", a.runs)
-        report["resnet50"] = resnet50(mote, folder, a.runs, failures)
-        for what in ("mobilenet_v2", "resnet50"):
-            r = report[what]
-            if "p50_us" in r:
-                print(f"{what}: median of {r['runs']} runs {r['p50_us'] / 1000:.3f} ms, p90 {r['p90_us'] / 1000:.3f} ms")
-            elif r:
-                failures.append(what)
-                print(f"{what}: {r}")
-        report["models"] += all_models(mote, a.models, "opencl_f16", folder, failures)
+        for backend in backends:
+            report["models"] += all_models(mote, a.models, backend, folder, failures)
+            report["times"]["mobilenet_v2", backend] = show(
+                f"mobilenet_v2, {backend}", bench(mote, folder / f"torchvision_mobilenet_v2_fp32.{backend}.mote", a.runs), failures)
+        for form in forms:
+            report["bytes"] += [byte_model(mote, a.models / m, folder, failures, form) for m in BYTE_MODELS if (a.models / m).exists()]
+            program = folder / f"{pathlib.Path(BYTE_BENCH).stem}.bytes.mote"
+            report["times"]["mobilenet_v2 8-bit", form[1]] = show(f"mobilenet_v2, 8-bit, {form[1]}",
+                                                                  bench(mote, program, a.runs, form[0]), failures)
+        report["resnet50"] = resnet50(mote, folder, a.runs, failures, backends)
         report["conformance"] = conformance((a.bin / "backend_conformance").resolve(), failures)
     if a.json:
+        report["times"] = {", ".join(k): v for k, v in report["times"].items()}
         a.json.write_text(json.dumps(report, indent=1))
     print("all well" if not failures else "FAILED: " + ", ".join(failures))
     return 1 if failures else 0

@@ -30,6 +30,7 @@ std::vector<KnownBackend> built_in() {
 #ifdef MOTE_WITH_OPENCL
       {backends::opencl_backend(), backends::opencl_compiler()},
       {backends::opencl_f16_backend(), backends::opencl_f16_compiler()},
+      {backends::opencl_f16a_backend(), backends::opencl_f16a_compiler()},
 #endif
 #ifdef MOTE_WITH_XNNPACK
       {backends::xnnpack_backend(), backends::xnnpack_compiler()},

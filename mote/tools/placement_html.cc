@@ -137,14 +137,14 @@ constexpr const char* kStyle =
 std::string table_of(const PlacementView& view) {
   std::string s =
       "<table><tr><th>part</th><th>backend</th><th>version</th><th>operators</th><th>in</th><th>out</th><th>device memory</th>"
-      "<th>predicted ms</th><th>overlap</th><th>fallback</th></tr>\n";
+      "<th>predicted ms</th><th>overlap</th><th>fallback</th><th>needs</th></tr>\n";
   for (size_t i = 0; i < view.parts.size(); ++i) {
     const PlacedPart& p = view.parts[i];
     s += "<tr>";
     for (const std::string& cell :
          {std::to_string(i), p.backend, p.version, std::to_string(p.ops.size()), bytes_text(p.bytes_in), bytes_text(p.bytes_out),
           bytes_text(p.device_bytes), real(p.predicted_ms), p.overlap > 0 ? std::to_string(p.overlap) : std::string("none"),
-          p.has_fallback ? std::string("cpu") : std::string("none")})
+          p.has_fallback ? std::string("cpu") : std::string("none"), p.capabilities})
       s += "<td>" + escaped(cell) + "</td>";
     s += "</tr>\n";
   }

@@ -139,7 +139,8 @@ PlacementView view_placement(const std::string& path) {
 }
 
 std::string placement_text(const PlacementView& view) {
-  TextTable parts({"part", "backend", "version", "operators", "in", "out", "device memory", "predicted ms", "overlap", "fallback"});
+  TextTable parts(
+      {"part", "backend", "version", "operators", "in", "out", "device memory", "predicted ms", "overlap", "fallback", "needs"});
   TextTable ops({"part", "backend", "operator", "node"});
   uint64_t moved = 0;
   for (size_t i = 0; i < view.parts.size(); ++i) {
@@ -147,7 +148,7 @@ std::string placement_text(const PlacementView& view) {
     moved += p.bytes_in + p.bytes_out;
     parts.add({std::to_string(i), p.backend, p.version, std::to_string(p.ops.size()), bytes_text(p.bytes_in), bytes_text(p.bytes_out),
                bytes_text(p.device_bytes), real(p.predicted_ms), p.overlap > 0 ? std::to_string(p.overlap) : "none",
-               p.has_fallback ? "cpu" : "none"});
+               p.has_fallback ? "cpu" : "none", p.capabilities.empty() ? "nothing" : p.capabilities});
     for (const PlacedOp& o : p.ops) ops.add({std::to_string(i), o.backend, o.op, one_line(o.node, 60)});
   }
   std::string text = parts.text() + "  " + std::to_string(view.parts.size()) + " parts, " + bytes_text(moved) + " moved in one run\n\n";

@@ -3,18 +3,34 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <sstream>
 #include <vector>
 
 #include "mote/api/backend.h"
 #include "mote/backends/opencl/binary_cache.h"
 #include "mote/backends/opencl/sources.h"
+#include "mote/backends/opencl/version.h"
 
 namespace mote::backends::opencl {
 namespace {
 
 static_assert((kNoLibrary & MOTE_BACKEND_ABSENT) != 0, "the runtime tells absent devices by this bit");
-constexpr const char* kBuildOptions[kKernelForms] = {"-cl-std=CL1.2", "-cl-std=CL1.2 -DMOTE_HALF_IN", "-cl-std=CL1.2 -DMOTE_HALF_OUT",
-                                                     "-cl-std=CL1.2 -DMOTE_HALF_IN -DMOTE_HALF_OUT"};
+// Extensions that kernels have a form for.
+constexpr const char* kDotExtension = "cl_khr_integer_dot_product";
+
+std::string build_options(uint32_t form) {
+  std::string s = "-cl-std=CL1.2";
+  if ((form & kHalfIn) != 0) s += " -DMOTE_HALF_IN";
+  if ((form & kHalfOut) != 0) s += " -DMOTE_HALF_OUT";
+  if ((form & kHalfMath) != 0) s += " -DMOTE_HALF_MATH";
+  if ((form & kByteDots) != 0) s += " -DMOTE_BYTE_DOTS";
+  return s;
+}
+
+bool may_use_extensions() {
+  const char* wish = std::getenv("MOTE_OPENCL_EXTENSIONS");
+  return wish == nullptr || std::string(wish) != "0";
+}
 
 std::string info_of(const Api& cl, cl_device_id id, cl_device_info what) {
   size_t size = 0;
@@ -108,11 +124,10 @@ void keep_binary(const Device& d, cl_program program, const std::string& key) {
 }
 
 Error build(const Device* d, uint32_t form, const std::string& source, cl_program* program, std::string* detail) {
-  const char* options = kBuildOptions[form];
-  const std::string key = binary_key({d->name, d->driver, options, source});
+  const std::string options = build_options(form), key = binary_key({d->name, d->driver, options, source});
   std::vector<unsigned char> binary;
-  if (load_binary(key, &binary) && build_binary(d, options, binary, program)) return kOk;
-  const Error error = build_source(d, options, source, program, detail);
+  if (load_binary(key, &binary) && build_binary(d, options.c_str(), binary, program)) return kOk;
+  const Error error = build_source(d, options.c_str(), source, program, detail);
   if (error == kOk) keep_binary(*d, *program, key);
   return error;
 }
@@ -136,6 +151,9 @@ Error open(Device* d, std::string* detail) {
     return kDriverTooOld;
   }
   d->capabilities = {"f32", "opencl-1.2", "f16-storage"};
+  std::istringstream extensions(may_use_extensions() ? info_of(*d->api, d->id, CL_DEVICE_EXTENSIONS) : "");
+  for (std::string word; extensions >> word;)
+    if (word == kHalfExtension || word == kDotExtension) d->capabilities.push_back(word);
   d->api->clGetDeviceInfo(d->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof d->compute_units, &d->compute_units, nullptr);
   cl_int code = CL_SUCCESS;
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(d->platform), 0};
@@ -162,6 +180,8 @@ Device::~Device() {
   if (context != nullptr) api->clReleaseContext(context);
 }
 
+Target Device::target() const { return {compute_units, has_capabilities(kDotExtension, capabilities)}; }
+
 const char* describe(uint32_t error) {
   switch (error) {
     case kNoLibrary: return "no OpenCL on this system: libOpenCL.so.1 was not found";
@@ -169,6 +189,7 @@ const char* describe(uint32_t error) {
     case kDriverTooOld: return "the device's driver is older than OpenCL 1.2";
     case kVersionUnfit: return "the program's part for OpenCL was made for another version of this backend";
     case kCapabilityMissing: return "the device lacks a capability the program needs";
+    case kNoHalfMath: return "the device has no cl_khr_fp16, which the program's part for opencl_f16a needs";
     case kBlobBroken: return "the program's part for OpenCL is damaged";
     case kOperandsUnfit: return "the program's part for OpenCL does not fit its operands";
     case kBuildFailed: return "the device's compiler refused the kernels";

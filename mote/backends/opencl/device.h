@@ -25,6 +25,7 @@ enum Error : uint32_t {
   kOutOfMemory,
   kCommandFailed,
   kDeviceLost,
+  kNoHalfMath,
   kNoLibrary = 0x10000u | 16,  // MOTE_BACKEND_ABSENT
   kNoDevice,
 };
@@ -46,6 +47,8 @@ struct Device {
   cl_uint compute_units = 1;
   std::string name, driver;
   std::vector<std::string> capabilities;
+
+  Target target() const;
 };
 
 // The device: the first GPU, else the first of any kind; MOTE_OPENCL_DEVICE=N takes the Nth of all. Null with *error and, for logs,

@@ -12,6 +12,9 @@ namespace mote::backends::opencl {
 bool repacks_weights(const OpView& op);
 // Whether kernels read input i as f32, however tensors are stored: biases of products.
 bool reads_float(const OpView& op, size_t i);
+// Whether a product has kernels that multiply in f16: convolutions of one group or of one channel, products with constant weights.
+bool multiplies_half(const OpView& op);
+constexpr int32_t kHalfBlock = 8;  // most terms whose sum is f16: BLOCK in product.cl, a row of taps in window.cl
 // Over the elements of y, with steps of a and b that repeat where they are broadcast.
 WalkArgs broadcast_walk(const Operand& a, const Operand& b, const Operand& y);
 // A convolution of one group as a matrix product.

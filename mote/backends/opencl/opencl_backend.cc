@@ -19,7 +19,10 @@ uint32_t probe(const char* version, const char* capabilities) {
   std::string detail;
   const auto device = find_device(&error, &detail);
   if (device == nullptr) return error;
-  return has_capabilities(capabilities, device->capabilities) ? kOk : kCapabilityMissing;
+  if (has_capabilities(capabilities, device->capabilities)) return kOk;
+  // The one that devices differ in gets a text of its own.
+  const bool needs_half = std::strstr(capabilities, kHalfExtension) != nullptr;
+  return needs_half && !has_capabilities(kHalfExtension, device->capabilities) ? kNoHalfMath : kCapabilityMissing;
 }
 
 uint32_t init(const mote_backend_blob* blob, const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs,
@@ -34,7 +37,7 @@ uint32_t init(const mote_backend_blob* blob, const mote_backend_tensor* inputs, 
   uint64_t program_bytes = 0;
   if (blob->entry != 0 || !read_blob(blob->data, blob->size, &program_bytes, &end)) return kBlobBroken;
   if (!open_piece(blob->data, program_bytes, &program)) return kBlobBroken;
-  if (!make_plan(program, device->compute_units, end.narrow, &plan, &detail)) return kBlobBroken;
+  if (!make_plan(program, device->target(), end.narrow, &plan, &detail)) return kBlobBroken;
   if (!operands_fit(program, inputs, input_count, false) || !operands_fit(program, outputs, output_count, true)) return kOperandsUnfit;
   if (const Error e = find_tuning(end.tuning, device, &plan)) {
     give_up(device.get());
@@ -76,10 +79,14 @@ constexpr mote_backend kBackend = {MOTE_BACKEND_ABI, kName,     kVersion,     &p
 constexpr mote_backend kHalfBackend = {MOTE_BACKEND_ABI, kHalfName, kVersion,     &probe,  &init, &execute,
                                        &destroy,         &describe, &device_text, &submit, &wait};
 
+constexpr mote_backend kHalfMathBackend = {MOTE_BACKEND_ABI, kHalfMathName, kVersion,     &probe,  &init, &execute,
+                                           &destroy,         &describe,     &device_text, &submit, &wait};
+
 }  // namespace
 }  // namespace opencl
 
 const mote_backend* opencl_f16_backend() noexcept { return &opencl::kHalfBackend; }
+const mote_backend* opencl_f16a_backend() noexcept { return &opencl::kHalfMathBackend; }
 const mote_backend* opencl_backend() noexcept { return &opencl::kBackend; }
 
 }  // namespace mote::backends

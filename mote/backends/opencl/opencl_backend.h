@@ -13,8 +13,11 @@ const mote_backend_compiler* opencl_compiler() noexcept;
 // The same device with tensors stored as f16: half the memory and bandwidth, arithmetic in f32.
 const mote_backend* opencl_f16_backend() noexcept;
 const mote_backend_compiler* opencl_f16_compiler() noexcept;
-// Asked for kernels before the portable ones when the compiler of opencl_f16 looks at a piece's numbers; null: nobody. Set before it is
-// used.
+// The same with products that multiply in f16 where that is good enough, on devices with cl_khr_fp16.
+const mote_backend* opencl_f16a_backend() noexcept;
+const mote_backend_compiler* opencl_f16a_compiler() noexcept;
+// Asked for kernels before the portable ones when the compilers of opencl_f16 and opencl_f16a look at a piece's numbers; null: nobody. Set
+// before it is used.
 extern KernelFn (*opencl_host_kernels)(uint16_t op, const OpContext&) noexcept;
 
 }  // namespace mote::backends

@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 
+#include "mote/backends/opencl/blob.h"
 #include "mote/backends/opencl/device.h"
 #include "mote/backends/opencl/version.h"
 #include "mote/compiler/ir/builder.h"
@@ -51,8 +53,21 @@ struct Case {
   Make make;
 };
 
+struct Kind {
+  const mote_backend* device;
+  const mote_backend_compiler* compiler;
+};
+const Kind kSingle = {opencl_backend(), opencl_compiler()}, kHalfStorage = {opencl_f16_backend(), opencl_f16_compiler()},
+           kHalfMath = {opencl_f16a_backend(), opencl_f16a_compiler()};
+
+// Why what was compiled for one of these cannot run here; empty: it can.
+std::string absent(const Kind& kind) {
+  const uint32_t error = kind.device->probe(kind.compiler->version, kind.compiler->capabilities);
+  return error == 0 ? "" : kind.device->describe(error);
+}
+
 // The model with everything on the CPU, or with everything on the device.
-bool program_of(const Case& c, bool device, emit::FileBytes* file, std::string* error, bool half = false) {
+bool program_of(const Case& c, bool device, emit::FileBytes* file, std::string* error, const Kind& kind = kSingle) {
   ir::Graph graph;
   ir::Method& m = graph.add_method("main");
   ir::Value* x = graph.add_input(m, "x", DType::f32, c.input);
@@ -63,10 +78,8 @@ bool program_of(const Case& c, bool device, emit::FileBytes* file, std::string* 
   placement::Placed placed;
   placement::PlaceOptions options;
   ir::Problems problems;
-  if (!placement::parse_policy(half ? "[default]\nrequire = [\"opencl_f16\"]\n" : "[default]\nrequire = [\"opencl\"]\n", &options.policy,
-                               error))
-    return false;
-  options.backends = {half ? opencl_f16_compiler() : opencl_compiler()};
+  if (!placement::parse_policy(std::string("[default]\nrequire = [\"") + kind.device->name + "\"]\n", &options.policy, error)) return false;
+  options.backends = {kind.compiler};
   if (device && !placement::place(graph, options, &placed, &problems)) return *error = problems[0].what, false;
   schedule::Plan plan;
   emit::ProgramRecords records;
@@ -76,9 +89,9 @@ bool program_of(const Case& c, bool device, emit::FileBytes* file, std::string* 
 }
 
 std::vector<float> outputs_of(const emit::FileBytes& file, const Case& c) {
-  static const mote_backend* const list[] = {opencl_backend(), opencl_f16_backend()};
+  static const mote_backend* const list[] = {opencl_backend(), opencl_f16_backend(), opencl_f16a_backend()};
   InstanceOptions options;
-  options.backends = {list, 2};
+  options.backends = {list, 3};
   runtest::Loaded loaded(file, emit::builtin_registry(), options);
   EXPECT_TRUE(loaded.status.ok()) << emit::describe(loaded.diagnostic) << " "
                                   << opencl::describe(static_cast<uint32_t>(loaded.diagnostic.found));
@@ -208,13 +221,13 @@ std::vector<Case> cases() {
   return all;
 }
 
-void compare_all(bool half, float tolerance) {
+void compare_all(const Kind& kind, float tolerance) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.name);
     emit::FileBytes on_cpu, on_device;
     std::string why;
     ASSERT_TRUE(program_of(c, false, &on_cpu, &why)) << why;
-    ASSERT_TRUE(program_of(c, true, &on_device, &why, half)) << why;
+    ASSERT_TRUE(program_of(c, true, &on_device, &why, kind)) << why;
     const std::vector<float> expected = outputs_of(on_cpu, c), found = outputs_of(on_device, c);
     ASSERT_EQ(found.size(), expected.size());
     float largest = 0, worst = 0;
@@ -230,14 +243,80 @@ TEST(OpenCl, ComputesWhatTheCpuComputes) {
   opencl::Error error = opencl::kOk;
   std::string detail;
   if (opencl::find_device(&error, &detail) == nullptr) GTEST_SKIP() << opencl::describe(error) << ": " << detail;
-  compare_all(false, 1e-5f);
+  compare_all(kSingle, 1e-5f);
 }
 
 TEST(OpenCl, TensorsStoredInHalfAreNear) {
   opencl::Error error = opencl::kOk;
   std::string detail;
   if (opencl::find_device(&error, &detail) == nullptr) GTEST_SKIP() << opencl::describe(error) << ": " << detail;
-  compare_all(true, 1e-2f);
+  compare_all(kHalfStorage, 1e-2f);
+}
+
+TEST(OpenCl, ProductsThatMultiplyInHalfAreNear) {
+  if (const std::string why = absent(kHalfMath); !why.empty()) GTEST_SKIP() << "not executed: " << why;
+  compare_all(kHalfMath, 1e-2f);
+}
+
+// What a part multiplies in f16, by the operators' order: from its blob, which needs no device.
+std::vector<bool> multiplied(const Case& c) {
+  emit::FileBytes file;
+  emit::ProgramRecords records;
+  std::string why;
+  EXPECT_TRUE(program_of(c, true, &file, &why, kHalfMath)) << why;
+  EXPECT_TRUE(emit::read_records(file.span(), &records));
+  if (records.backends.size() != 1) return {};
+  opencl::BlobEnd end;
+  uint64_t bytes = 0;
+  Program program;
+  Piece piece;
+  const auto& blob = records.segments[records.backends[0].segment].bytes;
+  emit::FileBytes aligned = emit::FileBytes::of_size(blob.size());
+  std::copy(blob.begin(), blob.end(), aligned.data());
+  EXPECT_TRUE(opencl::read_blob(aligned.data(), aligned.size, &bytes, &end));
+  EXPECT_TRUE(open_piece(aligned.data(), bytes, &program) && read_piece(program, &piece, &why)) << why;
+  opencl::Plan plan;
+  EXPECT_TRUE(opencl::make_plan(program, {}, end.narrow, &plan, &why)) << why;
+  std::vector<bool> found;
+  for (const OpView& op : piece.ops)
+    found.push_back(std::any_of(plan.launches.begin(), plan.launches.end(), [&](const opencl::Launch& l) {
+      return l.instruction == op.instruction && (l.kernels & opencl::kHalfMath) != 0;
+    }));
+  return found;
+}
+
+// Products multiply in f16 where that is good enough, and only there: a difference of large sums is not.
+TEST(OpenCl, ProductsMultiplyInHalfWhereThatIsGoodEnough) {
+  const Case good = {"conv, depthwise, conv", {1, 16, 16, 8}, [](ir::Graph& g, ir::NodeBuilder& b, ir::Value* x) {
+                       ir::Value* wide = b.op(OpId::conv, conv_attrs(1, 0, 1, 2), {x, weights(g, {64, 1, 1, 8}), weights(g, {64})});
+                       wide = b.op(OpId::conv, conv_attrs(1, 1, 64, 2), {wide, weights(g, {64, 3, 3, 1}), weights(g, {64})});
+                       return b.op(OpId::conv, conv_attrs(1, 0, 1, 0), {wide, weights(g, {16, 1, 1, 64}), weights(g, {16})});
+                     }};
+  EXPECT_EQ(multiplied(good), (std::vector<bool>{true, true, true}));
+  const Case bad = {"a difference of products", {1, 16, 16, 8}, [](ir::Graph& g, ir::NodeBuilder& b, ir::Value* x) {
+                      std::vector<float> one(32 * 8), other;
+                      for (size_t i = 0; i < one.size(); ++i) one[i] = wave(static_cast<int>(i)), other.push_back(one[i] * 1.002f);
+                      ir::Value* y = b.op(OpId::conv, conv_attrs(1, 0, 1, 0), {x, g.constant<float>({32, 1, 1, 8}, one)});
+                      ir::Value* z = b.op(OpId::conv, conv_attrs(1, 0, 1, 0), {x, g.constant<float>({32, 1, 1, 8}, other)});
+                      return b.op(OpId::sub, {y, z});
+                    }};
+  EXPECT_EQ(multiplied(bad), (std::vector<bool>{false, false, false}));
+}
+
+// A program whose part multiplies in f16 says so, and is not loaded where the device cannot.
+TEST(OpenCl, HalfProductsAreRefusedByDevicesWithoutThem) {
+  EXPECT_NE(std::string(opencl_f16a_compiler()->capabilities).find("cl_khr_fp16"), std::string::npos);
+  setenv("MOTE_OPENCL_EXTENSIONS", "0", 1);
+  opencl::give_up(nullptr);
+  opencl::Error error = opencl::kOk;
+  std::string detail;
+  const bool device = opencl::find_device(&error, &detail) != nullptr;
+  const uint32_t found = opencl_f16a_backend()->probe(opencl::kVersion, opencl_f16a_compiler()->capabilities);
+  unsetenv("MOTE_OPENCL_EXTENSIONS");
+  opencl::give_up(nullptr);
+  if (!device) GTEST_SKIP() << opencl::describe(error) << ": " << detail;
+  EXPECT_EQ(found, uint32_t{opencl::kNoHalfMath});
+  EXPECT_NE(std::string(opencl::describe(found)).find("cl_khr_fp16"), std::string::npos);
 }
 
 TEST(OpenCl, HalfStorageTakesHalfTheMemory) {
@@ -250,7 +329,7 @@ TEST(OpenCl, HalfStorageTakesHalfTheMemory) {
     emit::FileBytes file;
     emit::ProgramRecords records;
     std::string why;
-    ASSERT_TRUE(program_of(c, true, &file, &why, half)) << why;
+    ASSERT_TRUE(program_of(c, true, &file, &why, half ? kHalfStorage : kSingle)) << why;
     ASSERT_TRUE(emit::read_records(file.span(), &records));
     bytes[half ? 1 : 0] = records.backends[0].device_bytes;
   }
@@ -283,7 +362,7 @@ TEST(OpenCl, KernelsAreKeptAsTheDriverCompiledThem) {
   EXPECT_EQ(std::filesystem::last_write_time(files()[0]), written) << "it was compiled again";
   std::ofstream(files()[0], std::ios::app) << "damaged";
   ASSERT_TRUE(use()) << opencl::describe(error);
-  compare_all(false, 1e-5f);
+  compare_all(kSingle, 1e-5f);
   unsetenv("MOTE_OPENCL_CACHE");
   opencl::give_up(nullptr);
   std::filesystem::remove_all(folder);
@@ -329,7 +408,7 @@ TEST(OpenCl, TensorsThatF16DoesNotHoldStayF32) {
     emit::FileBytes on_cpu, on_device;
     std::string why;
     ASSERT_TRUE(program_of(c, false, &on_cpu, &why)) << why;
-    ASSERT_TRUE(program_of(c, true, &on_device, &why, true)) << why;
+    ASSERT_TRUE(program_of(c, true, &on_device, &why, kHalfStorage)) << why;
     const std::vector<float> expected = outputs_of(on_cpu, c), found = outputs_of(on_device, c);
     float largest = 0;
     for (float v : expected) largest = std::max(largest, std::fabs(v));

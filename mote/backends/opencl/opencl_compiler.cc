@@ -14,15 +14,18 @@ namespace mote::backends {
 namespace opencl {
 namespace {
 
-constexpr uint32_t kUsualUnits = 16;  // when the device is not known
+// The three backends: f32, tensors stored as f16, products that multiply in f16 beside that.
+enum class Numbers { kSingle, kHalfStorage, kHalfMath };
 
-template <bool kHalf>
+template <Numbers kNumbers>
 const char* supports(const mote_backend_op* op) {
-  return supports_by(*op, [](const OpView& v) { return kHalf && has_bytes(v) ? "8-bit numbers, beside f16" : lower_op(v, nullptr); });
+  return supports_by(*op, [](const OpView& v) {
+    return kNumbers != Numbers::kSingle && has_bytes(v) ? "8-bit numbers, beside f16" : lower_op(v, nullptr);
+  });
 }
 
 void work(const mote_backend_op* op, const mote_backend_rates* rates, double* units) try {
-  work_of(op, rates->units > 0 ? static_cast<uint32_t>(rates->units) : kUsualUnits, units);
+  work_of(op, rates->units > 0 ? static_cast<uint32_t>(rates->units) : Target{}.compute_units, units);
 } catch (const std::bad_alloc&) {
   units[kLaunches] += 1;  // nobody measures without memory
 }
@@ -42,24 +45,25 @@ std::string tuned_here(const Program& piece, const std::vector<uint8_t>& narrow)
   std::string why;
   const auto device = find_device(&error, &why);
   Plan plan;
-  if (device == nullptr || !make_plan(piece, device->compute_units, narrow, &plan, &why)) return "";
+  if (device == nullptr || !make_plan(piece, device->target(), narrow, &plan, &why)) return "";
   return tune(device, plan, &error);
 }
 
-template <bool kHalf>
+template <Numbers kNumbers>
 uint32_t lower(const uint8_t* program, uint64_t size, void (*emit)(void* self, const void* data, uint64_t bytes), void* self,
                uint64_t* device_bytes) try {
   Program piece;
   if (!open_piece(program, size, &piece)) return 1;
   BlobEnd end;
-  if (kHalf) end.narrow = choose_narrow(piece, kHalfTolerance);
+  constexpr bool kHalf = kNumbers != Numbers::kSingle;
+  if (kHalf) end.narrow = choose_narrow(piece, kHalfTolerance, kNumbers == Numbers::kHalfMath);
   if (kHalf && end.narrow.empty()) return 3;
   Plan plan;
   std::string why;
-  if (!make_plan(piece, kUsualUnits, end.narrow, &plan, &why)) return 1;
+  if (!make_plan(piece, {}, end.narrow, &plan, &why)) return 1;
   // Where hardly a tensor can be f16, both kinds and the conversions between them take more than f32 alone.
   Plan plain;
-  if (kHalf && make_plan(piece, kUsualUnits, {}, &plain, &why) && plain.device_bytes() <= plan.device_bytes()) {
+  if (kHalf && make_plan(piece, {}, {}, &plain, &why) && plain.device_bytes() <= plan.device_bytes()) {
     end.narrow.clear();
     plan = std::move(plain);
   }
@@ -76,35 +80,20 @@ uint32_t lower(const uint8_t* program, uint64_t size, void (*emit)(void* self, c
 // Of a phone's GPU of the better kind: what is assumed until the user's device was measured.
 constexpr mote_backend_rates kRates = {
     300, 20, 5, 0, 150000, 0, {15000, 0.0067, 0.01, 0.013, 0.03, 0.05, 0.05, 0.4, 0.4, 0.4, 0.05, 0.05, 0.8, 1.6, 0.2, 0.1}};
-constexpr mote_backend_compiler kCompiler = {MOTE_BACKEND_COMPILER_ABI,
-                                             kName,
-                                             kVersion,
-                                             kCapabilities,
-                                             kRates,
-                                             &supports<false>,
-                                             &cost_ns,
-                                             &lower<false>,
-                                             kWorkCount,
-                                             kWorkNames,
-                                             &work,
-                                             kTolerance};
-constexpr mote_backend_compiler kHalfCompiler = {MOTE_BACKEND_COMPILER_ABI,
-                                                 kHalfName,
-                                                 kVersion,
-                                                 kHalfCapabilities,
-                                                 kRates,
-                                                 &supports<true>,
-                                                 &cost_ns,
-                                                 &lower<true>,
-                                                 kWorkCount,
-                                                 kWorkNames,
-                                                 &work,
-                                                 kHalfTolerance};
+template <Numbers kNumbers>
+constexpr mote_backend_compiler compiler_of(const char* name, const char* capabilities, double tolerance) {
+  return {MOTE_BACKEND_COMPILER_ABI, name,       kVersion,   capabilities, kRates,   &supports<kNumbers>, &cost_ns,
+          &lower<kNumbers>,          kWorkCount, kWorkNames, &work,        tolerance};
+}
+constexpr mote_backend_compiler kCompiler = compiler_of<Numbers::kSingle>(kName, kCapabilities, kTolerance);
+constexpr mote_backend_compiler kHalfCompiler = compiler_of<Numbers::kHalfStorage>(kHalfName, kHalfCapabilities, kHalfTolerance);
+constexpr mote_backend_compiler kHalfMathCompiler = compiler_of<Numbers::kHalfMath>(kHalfMathName, kHalfMathCapabilities, kHalfTolerance);
 
 }  // namespace
 }  // namespace opencl
 
 const mote_backend_compiler* opencl_f16_compiler() noexcept { return &opencl::kHalfCompiler; }
+const mote_backend_compiler* opencl_f16a_compiler() noexcept { return &opencl::kHalfMathCompiler; }
 const mote_backend_compiler* opencl_compiler() noexcept { return &opencl::kCompiler; }
 
 }  // namespace mote::backends

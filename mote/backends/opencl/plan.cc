@@ -1,6 +1,7 @@
 #include "mote/backends/opencl/plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "mote/backends/common/families.h"
@@ -80,10 +81,18 @@ const char* check_operands(const OpView& op) {
   return nullptr;
 }
 
+// (N, K) to (K, N padded).
+std::vector<float> columns_of(const std::vector<float>& plain, int32_t n, int32_t k, int32_t padded) {
+  std::vector<float> out(static_cast<size_t>(k) * static_cast<size_t>(padded), 0.0f);
+  for (size_t i = 0; i < static_cast<size_t>(n); ++i)
+    for (size_t j = 0; j < static_cast<size_t>(k); ++j) out[j * static_cast<size_t>(padded) + i] = plain[i * static_cast<size_t>(k) + j];
+  return out;
+}
+
 class Planner {
  public:
-  Planner(const Program& program, uint32_t units, const std::vector<uint8_t>& narrow, Plan& plan, std::string& why)
-      : program_(program), plan_(plan), recorder_(plan, units), narrow_(narrow), why_(why) {}
+  Planner(const Program& program, const Target& target, const std::vector<uint8_t>& narrow, Plan& plan, std::string& why)
+      : program_(program), plan_(plan), recorder_(plan, target), narrow_(narrow), why_(why) {}
 
   bool run() {
     if (!read_piece(program_, &piece_, &why_)) return false;
@@ -185,13 +194,14 @@ Place Recorder::add_constant(const void* data, size_t words) {
 }
 
 Place Recorder::add_tensor(const void* data, size_t count) {
-  if (counting_ || !reads_half()) return add_constant(data, count);
+  return counting_ || !reads_half() ? add_constant(data, count) : add_halves(static_cast<const float*>(data), count);
+}
+
+Place Recorder::add_halves(const float* values, size_t count) {
   plan_.halves.resize((plan_.halves.size() + 63) / 64 * 64);
   const auto at = static_cast<int32_t>(plan_.halves.size());
   for (size_t i = 0; i < count; ++i) {
-    float value;
-    std::memcpy(&value, static_cast<const uint8_t*>(data) + 4 * i, sizeof value);
-    const f16 half(value);
+    const f16 half(values[i]);
     uint16_t bits;
     std::memcpy(&bits, &half, sizeof bits);
     plan_.halves.push_back(bits);
@@ -212,30 +222,57 @@ Place Recorder::workspace(uint64_t words) {
 Place Recorder::weights(const Operand& w, int32_t n, int32_t k, int32_t padded) {
   if (counting_) return {0, 0};
   if (const auto found = weights_.find(w.data); found != weights_.end()) return found->second;
-  std::vector<float> out(static_cast<size_t>(k) * static_cast<size_t>(padded), 0.0f);
-  const std::vector<float> plain = plain_weights(w, n, k);
-  for (size_t i = 0; i < static_cast<size_t>(n); ++i)
-    for (size_t j = 0; j < static_cast<size_t>(k); ++j) out[j * static_cast<size_t>(padded) + i] = plain[i * static_cast<size_t>(k) + j];
+  const std::vector<float> out = columns_of(plain_weights(w, n, k), n, k, padded);
   return weights_[w.data] = add_constant(out.data(), out.size());
 }
 
-Place Recorder::byte_weights(const Operand& w, int32_t n, int32_t k, int32_t padded) {
+Place Recorder::half_weights(const Operand& w, int32_t n, int32_t k, int32_t padded, float* scale) {
+  *scale = 1;
   if (counting_) return {0, 0};
-  if (const auto found = weights_.find(w.data); found != weights_.end()) return found->second;
-  std::vector<uint8_t> out((static_cast<size_t>(k) * static_cast<size_t>(padded) + 3) / 4 * 4, 0);
+  if (const auto found = half_weights_.find(w.data); found != half_weights_.end()) {
+    *scale = found->second.scale;
+    return found->second.place;
+  }
+  std::vector<float> plain = plain_weights(w, n, k);
+  *scale = half_scale(plain);
+  for (float& v : plain) v /= *scale;
+  const std::vector<float> out = columns_of(plain, n, k, padded);
+  return (half_weights_[w.data] = {add_halves(out.data(), out.size()), *scale}).place;
+}
+
+Place Recorder::byte_weights(const Operand& w, int32_t n, int32_t k, int32_t padded, bool in_fours) {
+  if (counting_) return {0, 0};
+  auto& known = in_fours ? fours_ : weights_;
+  if (const auto found = known.find(w.data); found != known.end()) return found->second;
+  const auto wide = static_cast<size_t>(padded), depth = static_cast<size_t>(k);
+  std::vector<int8_t> out((depth * wide + 3) / 4 * 4, 0);
+  const std::vector<int8_t> plain = plain_bytes(w, n, k);
+  for (size_t i = 0; i < static_cast<size_t>(n); ++i)
+    for (size_t j = 0; j < depth; ++j) out[in_fours ? (j / 4 * wide + i) * 4 + j % 4 : j * wide + i] = plain[i * depth + j];
+  Place p = add_constant(out.data(), out.size() / 4);
+  if (!in_fours) p.offset *= 4;
+  return known[w.data] = p;
+}
+
+std::vector<int8_t> plain_bytes(const Operand& w, int32_t n, int32_t k) {
+  const auto rows = static_cast<uint32_t>(n), depth = static_cast<uint32_t>(k);
+  std::vector<int8_t> out(size_t{rows} * depth);
   const auto* from = static_cast<const uint8_t*>(w.data);
   const uint8_t flip = w.dtype == DType::u8 ? 0x80 : 0;
-  for (int32_t i = 0; i < n; ++i) {
-    for (int32_t j = 0; j < k; ++j) {
-      const auto row = static_cast<uint32_t>(i), column = static_cast<uint32_t>(j), depth = static_cast<uint32_t>(k);
-      const size_t at =
-          w.layout == Layout::kPlain ? size_t{row} * depth + column : panel_offset(w.layout, w.dtype, row, column, depth) + column % 4;
-      out[size_t{column} * static_cast<size_t>(padded) + row] = from[at] ^ flip;
+  for (uint32_t i = 0; i < rows; ++i)
+    for (uint32_t j = 0; j < depth; ++j) {
+      const size_t at = w.layout == Layout::kPlain ? size_t{i} * depth + j : panel_offset(w.layout, w.dtype, i, j, depth) + j % 4;
+      out[size_t{i} * depth + j] = static_cast<int8_t>(from[at] ^ flip);
     }
-  }
-  Place p = add_constant(out.data(), out.size() / 4);
-  p.offset *= 4;
-  return weights_[w.data] = p;
+  return out;
+}
+
+float half_scale(const std::vector<float>& weights) {
+  float most = 0;
+  for (float v : weights) most = std::max(most, std::isfinite(v) ? std::fabs(v) : 0);
+  int exponent = 0;
+  std::frexp(most, &exponent);
+  return most == 0 ? 1 : std::ldexp(1.0f, exponent);
 }
 
 bool has_bytes(const OpView& op) {
@@ -250,9 +287,9 @@ const char* lower_op(const OpView& op, Recorder* recorder) {
                        : lower_by_family(kFamilies, check_operands, op, recorder);
 }
 
-bool make_plan(const Program& program, uint32_t compute_units, const std::vector<uint8_t>& narrow, Plan* out, std::string* why) {
+bool make_plan(const Program& program, const Target& target, const std::vector<uint8_t>& narrow, Plan* out, std::string* why) {
   Plan plan;
-  if (!Planner(program, compute_units, narrow, plan, *why).run()) return false;
+  if (!Planner(program, target, narrow, plan, *why).run()) return false;
   *out = std::move(plan);
   return true;
 }

@@ -35,7 +35,10 @@ void add_product(const OpView& op, Recorder& r, ProductArgs p, const FinishArgs&
   const int64_t count = static_cast<int64_t>(p.rows) * p.cols;
   if (parts > 1 && count * parts > (int64_t{1} << 28)) parts = 1, p.k_part = parts_of(p.k, kDepth) * kDepth;
   const Place partial = parts > 1 ? r.workspace(static_cast<uint64_t>(count * parts)) : Place{};
-  const Place w = r.weights(op.inputs[1], p.cols, p.k, p.padded_cols);
+  float scale = 1;
+  const Place w = r.half_math() ? r.half_weights(op.inputs[1], p.cols, p.k, p.padded_cols, &scale)
+                                : r.weights(op.inputs[1], p.cols, p.k, p.padded_cols);
+  alpha *= scale;
   const auto lx = static_cast<size_t>(t.group_x), ly = static_cast<size_t>(t.group_y);
   r.launch(
        op, t.kernel,
@@ -50,6 +53,7 @@ void add_product(const OpView& op, Recorder& r, ProductArgs p, const FinishArgs&
       .value(p)
       .value(f)
       .value(alpha)
+      .form(r.half_math() ? kHalfMath : 0)
       .each(product_units(t, t.rows, t.cols, p.k_part) / (t.group_x * t.group_y));
   if (parts == 1) return;
   r.launch(op, "product_finish", {static_cast<size_t>(count)}, {64})
@@ -88,12 +92,29 @@ const char* lower_window(const OpView& op, Recorder* r, bool transposed) {
     const ProductArgs q = product_of(p);
     const bool square = p.kernel_h == 3 && p.kernel_w == 3 && p.stride_h == 1 && p.stride_w == 1 && p.dilation_h == 1 && p.dilation_w == 1;
     const double units = product_units(tile_for(q.rows, q.cols, 1, r->compute_units()), q.rows, q.cols, q.k);
-    if (square && winograd_pays(p, units)) add_winograd(op, *r, p, f);
+    // Its own arithmetic is f32, half as fast as f16.
+    if (square && winograd_pays(p, r->half_math() ? units / 2 : units)) add_winograd(op, *r, p, f);
     else add_product(op, *r, q, f, 1);
     return nullptr;
   }
   const bool depthwise = !transposed && a.groups == p.in_c && p.in_c == p.out_c;
   const int32_t depth = p.in_c / a.groups;
+  if (r->half_math() && multiplies_half(op)) {
+    float scale = 1;
+    const Place pairs = r->half_weights(w, p.out_c, taps, p.padded_cols, &scale);
+    r->launch_positions(op, "depthwise_pairs", p.out_c / 2, positions)
+        .tensor(x.place)
+        .tensor(pairs)
+        .tensor(place_of(op, 2))
+        .tensor(place_of(op, 3))
+        .tensor(op.outputs[0].place)
+        .value(p)
+        .value(f)
+        .value(scale)
+        .form(kHalfMath)
+        .each(2 * taps);
+    return nullptr;
+  }
   const Place weights = r->weights(w, p.out_c, taps * depth, p.padded_cols);
   auto args = r->launch_positions(op, depthwise ? "depthwise" : "window_product", p.out_c, positions);
   args.tensor(x.place).tensor(weights).tensor(place_of(op, 2)).tensor(place_of(op, 3)).tensor(op.outputs[0].place).value(p).value(f);
@@ -157,6 +178,14 @@ bool repacks_weights(const OpView& op) {
 bool reads_float(const OpView& op, size_t i) {
   const auto id = static_cast<OpId>(op.op);
   return i == 2 && (id == OpId::conv || id == OpId::conv_transpose || id == OpId::matmul);
+}
+
+bool multiplies_half(const OpView& op) {
+  if (op.op == static_cast<uint16_t>(OpId::matmul)) return repacks_weights(op);
+  if (op.op != static_cast<uint16_t>(OpId::conv)) return false;
+  const int32_t groups = op.attributes<ops::conv::Attrs>().groups, channels = op.inputs[0].dim(-1);
+  if (groups == 1) return true;
+  return groups == channels && channels == op.outputs[0].dim(-1) && channels % 2 == 0 && op.inputs[1].dim(-2) <= kHalfBlock;
 }
 
 const char* lower_conv(const OpView& op, Recorder* r) {

@@ -6,6 +6,7 @@
 #include "mote/backends/opencl/device_types.h"
 #include "mote/backends/opencl/families.h"
 #include "mote/backends/opencl/products.h"
+#include "mote/core/layout.h"
 #include "mote/ops/dequantize/dequantize.h"
 #include "mote/ops/max_pool/max_pool.h"
 #include "mote/ops/q_avg_pool/q_avg_pool.h"
@@ -63,7 +64,7 @@ const char* check_stage(const OpView& op, const A& a) {
   const auto is_byte = [](DType t) { return t == DType::s8 || t == DType::u8; };
   if (!is_byte(x) || !is_byte(y) || !is_byte(w) || a.wide != 0) return "only 8-bit numbers are computed there";
   if (op.inputs[1].data == nullptr) return "its weights are not constant";
-  if (op.inputs[1].layout != Layout::kPlain && (op.inputs[1].layout != Layout::kPanel16k4 || w != DType::s8))
+  if (op.inputs[1].layout != Layout::kPlain && (!is_panel16k4(op.inputs[1].layout) || w != DType::s8))
     return "weights in a packed form it does not read";
   for (size_t i = 2; i < op.inputs.size(); ++i) {
     if (i == ops::q_conv::kResidual) continue;
@@ -88,7 +89,7 @@ StageArgs stage_of(const OpView& op, const A& a) {
   return s;
 }
 
-Place add_channels(const OpView& op, Recorder& r, int32_t channels) {
+std::vector<int32_t> channels_of(const OpView& op, int32_t channels) {
   std::vector<int32_t> all(static_cast<size_t>(channels * kChannel), 0);
   const Operand& m = op.inputs[ops::kStageMultiplier];
   for (int32_t k = 0; k < channels; ++k) {
@@ -99,28 +100,49 @@ Place add_channels(const OpView& op, Recorder& r, int32_t channels) {
     if (op.has(ops::kStageShift)) c[2] = element<int32_t>(op.inputs[ops::kStageShift], k);
     if (op.has(ops::kStageResidualFactor)) c[4] = element<int32_t>(op.inputs[ops::kStageResidualFactor], k);
   }
-  return r.add_constant(all.data(), all.size());
+  return all;
 }
 
-void add_quant_product(const OpView& op, Recorder& r, ProductArgs p, const StageArgs& s, const char* const* names) {
+// What the input's zero point adds to the sums of whole bytes, taken from the biases. w: as byte_weights() reads it.
+void take_zero_point(const Operand& w, int32_t n, int32_t k, int32_t zero, std::vector<int32_t>* channels) {
+  const std::vector<int8_t> plain = plain_bytes(w, n, k);
+  for (int32_t i = 0; i < n; ++i) {
+    uint32_t sum = 0;
+    for (int32_t j = 0; j < k; ++j)
+      sum += static_cast<uint32_t>(plain[static_cast<size_t>(i) * static_cast<size_t>(k) + static_cast<size_t>(j)]);
+    int32_t& bias = (*channels)[static_cast<size_t>(i * kChannel)];
+    bias = static_cast<int32_t>(static_cast<uint32_t>(bias) - static_cast<uint32_t>(zero) * sum);
+  }
+}
+
+void add_quant_product(const OpView& op, Recorder& r, ProductArgs p, const StageArgs& s) {
+  static constexpr const char* kNames[] = {"q_product_64x64", "q_product_32x32", "q_product_16x64"};
   const Tile t = tile_for(p.rows, p.cols, 1, r.compute_units());
+  // Dot products of four bytes, where these lie side by side.
+  const bool dots = r.byte_dots() && s.w_zero == 0 && (p.plain != 0 ? p.k : p.in_c) % 4 == 0;
+  const double units = product_units(t, t.rows, t.cols, p.k);
+  std::vector<int32_t> channels = channels_of(op, p.cols);
+  if (dots) take_zero_point(op.inputs[1], p.cols, p.k, s.x_zero, &channels);
+  const Place weights = r.byte_weights(op.inputs[1], p.cols, p.k, p.padded_cols, dots);
+  Place x = op.inputs[0].place;
+  if (dots) p.k /= 4, p.in_c = std::max(1, p.in_c / 4), x.offset /= 4;
   p.k_part = p.k;
   const auto lx = static_cast<size_t>(t.group_x), ly = static_cast<size_t>(t.group_y);
   r.launch(op,
-           names[t.rows == 64   ? 0
-                 : t.rows == 32 ? 1
-                                : 2],
+           kNames[t.rows == 64   ? 0
+                  : t.rows == 32 ? 1
+                                 : 2],
            {static_cast<size_t>(parts_of(p.cols, t.cols)) * lx, static_cast<size_t>(parts_of(p.rows, t.rows)) * ly}, {lx, ly})
-      .tensor(op.inputs[0].place)
-      .tensor(r.byte_weights(op.inputs[1], p.cols, p.k, p.padded_cols))
-      .tensor(add_channels(op, r, p.cols))
+      .tensor(x)
+      .tensor(weights)
+      .tensor(r.add_constant(channels.data(), channels.size()))
       .tensor(place_of(op, ops::q_conv::kResidual))
       .tensor(op.outputs[0].place)
       .value(p)
       .value(s)
-      .each(product_units(t, t.rows, t.cols, p.k) / (t.group_x * t.group_y));
+      .form(dots ? kByteDots : 0)
+      .each(units / (t.group_x * t.group_y));
 }
-constexpr const char* kProducts[] = {"q_product_64x64", "q_product_32x32", "q_product_16x64"};
 
 int32_t rounding_of(const ops::quantize::Attrs& a) { return static_cast<int32_t>(a.rounding); }
 int32_t rounding_of(const ops::dequantize::Attrs&) { return 0; }
@@ -176,14 +198,15 @@ const char* lower_q_conv(const OpView& op, Recorder* r) {
     s.sum.a_zero = a.sum_a_zero;  // what the convolution gives is not read from bytes
   }
   if (a.groups == 1) {
-    add_quant_product(op, *r, product_of(p), s, kProducts);
+    add_quant_product(op, *r, product_of(p), s);
     return nullptr;
   }
   const int32_t taps = p.kernel_h * p.kernel_w, depth = p.in_c / p.groups;
+  const std::vector<int32_t> channels = channels_of(op, p.out_c);
   r->launch_positions(op, "quant_window", p.out_c, p.batch * p.out_h * p.out_w)
       .tensor(op.inputs[0].place)
       .tensor(r->byte_weights(op.inputs[1], p.out_c, taps * depth, p.padded_cols))
-      .tensor(add_channels(op, *r, p.out_c))
+      .tensor(r->add_constant(channels.data(), channels.size()))
       .tensor(place_of(op, ops::q_conv::kResidual))
       .tensor(op.outputs[0].place)
       .value(p)
@@ -201,7 +224,7 @@ const char* lower_q_matmul(const OpView& op, Recorder* r) {
   ProductArgs p{};
   p.cols = y.dim(-1), p.rows = static_cast<int32_t>(y.count() / p.cols), p.padded_cols = padded_columns(p.cols), p.k = op.inputs[0].dim(-1);
   p.plain = p.kernel_w = p.in_c = p.out_h = p.out_w = 1;
-  add_quant_product(op, *r, p, stage_of(op, a), kProducts);
+  add_quant_product(op, *r, p, stage_of(op, a));
   return nullptr;
 }
 

@@ -30,6 +30,19 @@ bool is_computed(const Operand& o) { return o.present && o.data == nullptr && o.
 
 }  // namespace
 
+bool reads_half(const OpView& op, const std::vector<uint8_t>& narrow) {
+  bool any = false;
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    const Operand& o = op.inputs[i];
+    if (reads_float(op, i) || o.dtype != DType::f32 || (i == 1 && repacks_weights(op))) continue;
+    if (o.data != nullptr && o.layout == Layout::kPlain && !fits_half(o)) return false;
+    if (!is_computed(o)) continue;
+    if (o.tensor < 0 || (narrow[static_cast<size_t>(o.tensor)] & kStoredNarrow) == 0) return false;
+    any = true;
+  }
+  return any;
+}
+
 void Storage::begin() {
   if (narrow_.empty()) return;
   bool wide = false;
@@ -43,13 +56,13 @@ void Storage::begin() {
   plan_.half_buffer = static_cast<int32_t>(plan_.buffer_bytes.size());
   plan_.buffer_bytes.push_back(0);
   for (size_t i = 0; i < plan_.inputs.size(); ++i)
-    if (narrow_[piece_.input_tensors[i]] != 0) plan_.inputs[i] = at_host(plan_.inputs[i], true);
+    if ((narrow_[piece_.input_tensors[i]] & kStoredNarrow) != 0) plan_.inputs[i] = at_host(plan_.inputs[i], true);
 }
 
 void Storage::end() {
   if (narrow_.empty()) return;
   for (size_t i = 0; i < plan_.outputs.size(); ++i)
-    if (narrow_[piece_.output_tensors[i]] != 0) plan_.outputs[i] = at_host(plan_.outputs[i], false);
+    if ((narrow_[piece_.output_tensors[i]] & kStoredNarrow) != 0) plan_.outputs[i] = at_host(plan_.outputs[i], false);
   plan_.buffer_bytes[static_cast<size_t>(plan_.half_buffer)] = (plan_.halves.size() * 2 + 3) / 4 * 4;
 }
 
@@ -130,15 +143,7 @@ void Storage::enter(OpView& op) {
   late_.clear();
   if (narrow_.empty()) return;
   temporary_words_ = 0;
-  bool in_half = false, any_wide = false;
-  for (size_t i = 0; i < op.inputs.size(); ++i) {
-    const Operand& o = op.inputs[i];
-    if (reads_float(op, i) || o.dtype != DType::f32 || (i == 1 && repacks_weights(op))) continue;
-    if (o.data != nullptr && o.layout == Layout::kPlain && !fits_half(o)) any_wide = true;
-    if (is_computed(o)) (is_narrow(o) ? in_half : any_wide) = true;
-  }
-  in_half = in_half && !any_wide;
-  const bool out_half = !op.outputs.empty() && is_narrow(op.outputs[0]);
+  const bool in_half = reads_half(op, narrow_), out_half = !op.outputs.empty() && is_narrow(op.outputs[0]);
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     Operand& o = op.inputs[i];
     if (!is_computed(o) || !is_narrow(o) || (in_half && !reads_float(op, i))) continue;
@@ -152,7 +157,8 @@ void Storage::enter(OpView& op) {
     late_.push_back({copy, o.place, o.count(), !out_half});
     o.place = copy;
   }
-  recorder_.use_kernels(in_half, out_half);
+  const int32_t result = op.outputs.empty() ? -1 : op.outputs[0].tensor;
+  recorder_.use_kernels(in_half, out_half, result >= 0 && (narrow_[static_cast<size_t>(result)] & kMultipliedNarrow) != 0);
 }
 
 void Storage::leave() {

@@ -10,7 +10,11 @@ namespace mote::backends::opencl {
 // Of each tensor of a piece's program 1 where f16 is good enough: as many as leave the results, on inputs like those that examples are
 // made of, within three quarters of `tolerance`, relative to the largest value of each output. Measured on this CPU with tensors rounded;
 // those whose values come near f16's range stay f32. Empty when the piece cannot be run.
-std::vector<uint8_t> choose_narrow(const Program& program, double tolerance);
+// With `math`, products whose operands are f16 multiply in f16 (kMultipliedNarrow) where that fits in, too.
+std::vector<uint8_t> choose_narrow(const Program& program, double tolerance, bool math);
+
+// Whether kernels of an operator read f16: of what it reads, all that is computed is f16, and no constant is too fine for it.
+bool reads_half(const OpView& op, const std::vector<uint8_t>& narrow);
 
 class Storage {
  public:
@@ -32,7 +36,7 @@ class Storage {
     int64_t count;
     bool to_half;
   };
-  bool is_narrow(const Operand& o) const { return o.tensor >= 0 && narrow_[static_cast<size_t>(o.tensor)] != 0; }
+  bool is_narrow(const Operand& o) const { return o.tensor >= 0 && (narrow_[static_cast<size_t>(o.tensor)] & kStoredNarrow) != 0; }
   void place_mixed();
   void convert(const Place& from, const Place& to, int64_t count, bool to_half);
   int32_t at_host(int32_t stored, bool in);

@@ -68,7 +68,9 @@ void work_of(const mote_backend_op* op, uint32_t compute_units, double* units) {
   const OpView v = view_of(*op, &why);
   Plan plan;
   plan.buffer_bytes.push_back(0);
-  Recorder recorder(plan, compute_units, true);
+  Target target;
+  target.compute_units = compute_units;
+  Recorder recorder(plan, target, true);
   if (why == nullptr && lower_op(v, &recorder) == nullptr) add_work(plan.launches, units);
 }
 

@@ -3,6 +3,9 @@
 // Computed tensors are stored as float, or as half where memory counts more: arithmetic is in float either way. What a kernel reads is of
 // one kind (real), what it writes of one kind (real_out). Weights, biases and tables are float or int. vload_half and vstore_half need no
 // extension.
+#ifdef MOTE_HALF_MATH  // products multiply in half; only with MOTE_HALF_IN, on devices that have it
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#endif
 #ifdef MOTE_HALF_IN
 #define real half
 #define LOAD(p, i) vload_half(i, p)

@@ -36,13 +36,38 @@ __kernel void matmul(__global const real* a, int a_at, __global const real* b, i
   STORE(y, y_at + at, activate(f.kind, f.a, f.b, v));
 }
 
-// The tiles of floats.
-#define SUM float
 #define X_ELEMENT real
+#define NOTHING (LEFT)0
+#ifdef MOTE_HALF_MATH
+// Tiles that multiply in half, two columns at a time. Of BLOCK terms the sum is half, too, and goes over into a float.
+#define LEFT half
+#define RIGHT half2
+#define LANES 2
+#define W_ELEMENT half
+#define LOAD_X(i) x[i]
+#define LOAD_W(i) vload2(0, w + (i))
+#define BLOCK 8
+#define PART half2
+#define FIRST(sum) (half2)(0)
+#define MULTIPLY_ADD(a, b, c) fma((half2)(a), b, c)
+#define SUM float2
+#define CARRY(sum, part) ((sum) + convert_float2(part))
+#define LANE(sum, l) ((l) == 0 ? (sum).x : (sum).y)
+#else
+#define SUM float
+#define LEFT float
+#define RIGHT float
+#define LANES 1
 #define W_ELEMENT float
 #define LOAD_X(i) LOAD(x, i)
 #define LOAD_W(i) w[i]
+#define BLOCK DEPTH
+#define PART float
+#define FIRST(sum) (sum)
 #define MULTIPLY_ADD(a, b, c) fma(a, b, c)
+#define CARRY(sum, part) (part)
+#define LANE(sum, l) (sum)
+#endif
 #define OUT_ARGS                                                                                                              \
   __global const float *bias, int bias_at, __global const real *residual, int residual_at, __global real_out *y, int y_at, \
       __global float *partial, int partial_at

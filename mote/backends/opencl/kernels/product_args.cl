@@ -1,7 +1,12 @@
 // What tiles of matrix products know of the operands (product_tile.cl).
 
+#ifdef MOTE_BYTE_DOTS
+#define DEPTH 8  // elements of a tile along k; of bytes in fours
+#else
 #define DEPTH 16
+#endif
 #define ITEMS 256
+#define ROW_PASSES ((ROWS * DEPTH + ITEMS - 1) / ITEMS)  // in which all items read the left operand of a tile
 
 typedef struct {
   int rows, cols, padded_cols, k;             // padded_cols: of the weights

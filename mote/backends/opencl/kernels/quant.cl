@@ -1,5 +1,5 @@
-// Operators on 8-bit numbers with TFLite's and ONNX's arithmetic, bit for bit as mote/ops/common/fixed_point.h and quant_stage.h have it: plain
-// integers, no extension. u8 is read as s8 with its highest bit flipped (flip: 0x80), and its zero point comes 128 lower.
+// Operators on 8-bit numbers with TFLite's and ONNX's arithmetic, bit for bit as mote/ops/common/fixed_point.h and quant_stage.h have it, in
+// plain integers; products by tiles use dot products of bytes where the device has them. u8 is read as s8 with its highest bit flipped (flip: 0x80), and its zero point comes 128 lower.
 
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -187,13 +187,36 @@ __kernel void move_bytes(__global const uchar* x, int x_at, __global uchar* y, i
   y[y_at] = x[x_at];
 }
 
-// The matrix product of product_tile.cl.
+// The matrix product of product_tile.cl. Sums are counted modulo 2^32.
 #define SUM int
+#define PART int
+#define LANES 1
+#define BLOCK DEPTH
+#define FIRST(sum) (sum)
+#define CARRY(sum, part) (part)
+#define LANE(sum, l) (sum)
+#ifdef MOTE_BYTE_DOTS
+// Four bytes along k are an element; k and channels are counted in these. Weights have no zero point, and what the input's zero point adds
+// to a sum is in the biases.
+#pragma OPENCL EXTENSION cl_khr_integer_dot_product : enable
+#define X_ELEMENT uint
+#define W_ELEMENT uint
+#define LEFT uint
+#define RIGHT uint
+#define NOTHING ((uint)(s.x_zero & 255) * 0x01010101u)
+#define LOAD_X(i) (x[i] ^ (uint)s.x_flip * 0x01010101u)
+#define LOAD_W(i) w[i]
+#define MULTIPLY_ADD(a, b, c) (int)((uint)(c) + (uint)dot_4x8packed_ss_int(a, b))
+#else
 #define X_ELEMENT uchar
 #define W_ELEMENT uchar
+#define LEFT int
+#define RIGHT int
+#define NOTHING 0
 #define LOAD_X(i) (byte_at(x, i, s.x_flip) - s.x_zero)
 #define LOAD_W(i) (byte_at(w, i, 0) - s.w_zero)
 #define MULTIPLY_ADD(a, b, c) (int)((uint)(c) + (uint)((a) * (b)))
+#endif
 #define OUT_ARGS                                                                                                          \
   __global const int *channels, int channels_at, __global const uchar *residual, int residual_at, __global uchar *y, int y_at
 #define FINISH_ARGS Stage s

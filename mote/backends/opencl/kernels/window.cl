@@ -23,6 +23,38 @@ __kernel void depthwise(__global const real* x, int x_at, __global const float* 
   STORE(y, y_at + at, activate(f.kind, f.a, f.b, v));
 }
 
+#ifdef MOTE_HALF_MATH
+// The same with two channels to a work-item, multiplied in half: sums of a row of taps are half, too, and go over into a float. Weights were
+// divided by alpha.
+__kernel void depthwise_pairs(__global const half* x, int x_at, __global const half* w, int w_at, __global const float* bias, int bias_at,
+                              __global const half* residual, int residual_at, __global real_out* y, int y_at, Window p, Finish f,
+                              float alpha) {
+  const int c = 2 * get_global_id(0), pos = get_global_id(1);
+  if (c >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
+  const int ow = pos % p.out_w, rest = pos / p.out_w, oh = rest % p.out_h, n = rest / p.out_h;
+  const int h0 = oh * p.stride_h - p.pad_h, w0 = ow * p.stride_w - p.pad_w;
+  float2 v = 0;
+  for (int i = 0; i < p.kernel_h; ++i) {
+    const int h = h0 + i * p.dilation_h;
+    if (h < 0 || h >= p.in_h) continue;
+    half2 row = 0;
+    for (int j = 0; j < p.kernel_w; ++j) {
+      const int q = w0 + j * p.dilation_w;
+      if (q < 0 || q >= p.in_w) continue;
+      row = fma(vload2(0, x + x_at + ((n * p.in_h + h) * p.in_w + q) * p.in_c + c),
+                vload2(0, w + w_at + (i * p.kernel_w + j) * p.padded_cols + c), row);
+    }
+    v += convert_float2(row);
+  }
+  v *= alpha;
+  const int at = pos * p.out_c + c;
+  if (f.bias) v += (float2)(bias[bias_at + c], bias[bias_at + c + 1]);
+  if (f.residual) v += (float2)(LOAD(residual, residual_at + at), LOAD(residual, residual_at + at + 1));
+  STORE(y, y_at + at, activate(f.kind, f.a, f.b, v.x));
+  STORE(y, y_at + at + 1, activate(f.kind, f.a, f.b, v.y));
+}
+#endif
+
 // Groups of several channels, and transposed convolutions of any groups.
 __kernel void window_product(__global const real* x, int x_at, __global const float* w, int w_at, __global const float* bias, int bias_at,
                              __global const real* residual, int residual_at, __global real_out* y, int y_at, Window p, Finish f,
