@@ -44,6 +44,10 @@ struct StageArgs {
   int32_t x_flip, x_zero, w_zero, y_zero, lo, hi, mode, residual, residual_shift;
   QuantSumArgs sum;
 };
+struct QuantReduceArgs {
+  int32_t kind, mode, flip, x_zero, y_zero, multiplier, shift, lo, hi;
+  float divisor, factor;
+};
 struct WalkArgs {
   int32_t size[8], a[8], b[8], out[8];
   int32_t count;

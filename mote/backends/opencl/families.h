@@ -5,6 +5,7 @@
 
 #include "mote/backends/opencl/device_types.h"
 #include "mote/backends/opencl/plan.h"
+#include "mote/ops/common/reduce.h"
 
 namespace mote::backends::opencl {
 
@@ -19,6 +20,15 @@ constexpr int32_t kHalfBlock = 8;  // most terms whose sum is f16: BLOCK in prod
 WalkArgs broadcast_walk(const Operand& a, const Operand& b, const Operand& y);
 // A convolution of one group as a matrix product.
 ProductArgs product_of(const WindowArgs& w);
+
+// A reduction: (outer, length, inner) to (outer, inner).
+struct Reduction {
+  int32_t length, inner;
+};
+// Why axes cannot be reduced, or null. Input 1, where there is one, has them.
+const char* reduction_of(const OpView& op, const ops::ReduceAttrs& a, Reduction* out);
+// Launches of one part of a concatenation, from x to y from element `at` of the axis; mapped: each byte by a table (256).
+void add_part(const OpView& op, Recorder& r, const Operand& x, int axis, int64_t at, const Place* table);
 
 const char* lower_copy(const OpView& op, Recorder* r);
 const char* lower_move(const OpView& op, Recorder* r);
@@ -40,5 +50,9 @@ const char* lower_q_matmul(const OpView& op, Recorder* r);
 const char* lower_q_binary(const OpView& op, Recorder* r);
 const char* lower_q_pool(const OpView& op, Recorder* r);
 const char* lower_q_lut(const OpView& op, Recorder* r);
+const char* lower_requantize(const OpView& op, Recorder* r);
+const char* lower_q_concat(const OpView& op, Recorder* r);
+const char* lower_q_softmax(const OpView& op, Recorder* r);
+const char* lower_q_reduce(const OpView& op, Recorder* r);
 
 }  // namespace mote::backends::opencl

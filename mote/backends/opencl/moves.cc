@@ -3,6 +3,7 @@
 #include "mote/backends/common/op_context.h"
 #include "mote/backends/opencl/device_types.h"
 #include "mote/backends/opencl/families.h"
+#include "mote/ops/common/number.h"
 #include "mote/ops/common/space_depth.h"
 #include "mote/ops/concat/concat.h"
 #include "mote/ops/depth_to_space/depth_to_space.h"
@@ -42,13 +43,17 @@ WalkArgs walk_of(int rank, const int32_t* sizes, const int32_t* from, const int3
   return w;
 }
 
-void add_move(const OpView& op, Recorder& r, const Place& from, const Place& to, const WalkArgs& w) {
+void add_move(const OpView& op, Recorder& r, const Place& from, const Place& to, const WalkArgs& w, const Place* table = nullptr) {
   if (w.count == 0) return;
   int last = 7;
   while (last > 0 && w.size[last] == 1) --last;
   const bool leaps = w.a[last] != w.out[last];
-  const char* kernel = op.outputs[0].dtype == DType::f32 ? "move" : "move_bytes";
-  r.launch(op, kernel, {static_cast<size_t>(w.count)}, {64}).tensor(from).tensor(to).value(w).like(leaps ? "leaps" : nullptr);
+  const bool bytes = op.outputs[0].dtype != DType::f32;
+  auto args = r.launch(op, bytes ? "move_bytes" : "move", {static_cast<size_t>(w.count)}, {64}).like(leaps ? "leaps" : nullptr);
+  args.tensor(from);
+  if (bytes) args.tensor(table != nullptr ? *table : Place{});
+  args.tensor(to).value(w);
+  if (bytes) args.value(int32_t{table != nullptr ? 1 : 0});
 }
 
 Place behind(const Place& p, int64_t elements) { return {p.buffer, p.offset + static_cast<int32_t>(elements)}; }
@@ -78,10 +83,9 @@ const char* concat(const OpView& op, Recorder* r) {
   for (const Operand& x : op.inputs)
     if (x.dtype != y.dtype) return "only f32 is computed there";
   if (r == nullptr) return nullptr;
-  const Steps to = dense_steps(y);
   int64_t at = 0;
   for (const Operand& x : op.inputs) {
-    add_move(op, *r, x.place, behind(y.place, at * to.of[axis]), walk_of(x.rank, x.dims, dense_steps(x).of, to.of));
+    add_part(op, *r, x, axis, at, nullptr);
     at += x.dims[axis];
   }
   return nullptr;
@@ -148,7 +152,6 @@ const char* space_depth(const OpView& op, Recorder* r) {
 const char* pad(const OpView& op, Recorder* r) {
   const auto& a = op.attributes<ops::pad::Attrs>();
   const Operand &x = op.inputs[0], &y = op.outputs[0];
-  if (x.dtype != DType::f32) return "only f32 is computed there";
   if (a.mode > ops::pad::kEdge) return "a way of padding without a kernel";
   int64_t begin[kMaxRank], end[kMaxRank];
   bool known = false;
@@ -166,12 +169,26 @@ const char* pad(const OpView& op, Recorder* r) {
     w.a[i] = k < 0 ? 1 : sizes[k];
     w.b[i] = k < 0 ? 0 : before[k];
   }
-  const float value = op.has(1) ? *static_cast<const float*>(op.inputs[1].data) : a.value;
-  r->launch(op, "pad", {static_cast<size_t>(w.count)}, {64}).tensor(x.place).tensor(y.place).value(w).value(a.mode).value(value);
+  const bool bytes = x.dtype != DType::f32;
+  auto args = r->launch(op, bytes ? "pad_bytes" : "pad", {static_cast<size_t>(w.count)}, {64});
+  args.tensor(x.place).tensor(y.place).value(w).value(a.mode);
+  if (!bytes) {
+    args.value(op.has(1) ? *static_cast<const float*>(op.inputs[1].data) : a.value);
+    return nullptr;
+  }
+  const uint8_t value = op.has(1) ? *static_cast<const uint8_t*>(op.inputs[1].data)
+                                  : ops::number_bits<uint8_t>(x.dtype, ops::Number::of(static_cast<double>(a.value)));
+  args.value(int32_t{value});
   return nullptr;
 }
 
 }  // namespace
+
+void add_part(const OpView& op, Recorder& r, const Operand& x, int axis, int64_t at, const Place* table) {
+  const Operand& y = op.outputs[0];
+  const Steps to = dense_steps(y);
+  add_move(op, r, x.place, behind(y.place, at * to.of[axis]), walk_of(x.rank, x.dims, dense_steps(x).of, to.of), table);
+}
 
 const char* lower_copy(const OpView& op, Recorder* r) {
   const Operand &x = op.inputs[0], &y = op.outputs[0];

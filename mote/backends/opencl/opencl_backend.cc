@@ -14,7 +14,7 @@ namespace opencl {
 namespace {
 
 uint32_t probe(const char* version, const char* capabilities) {
-  if (std::strcmp(version, kVersion) != 0) return kVersionUnfit;
+  if (std::strcmp(version, kVersion) != 0 && std::strcmp(version, kOlderVersion) != 0) return kVersionUnfit;
   Error error = kOk;
   std::string detail;
   const auto device = find_device(&error, &detail);

@@ -420,6 +420,8 @@ TEST(OpenCl, TensorsThatF16DoesNotHoldStayF32) {
 TEST(OpenCl, RefusesDamagedBlobsAndOtherVersions) {
   const mote_backend* b = opencl_backend();
   EXPECT_EQ(b->probe("1", ""), uint32_t{opencl::kVersionUnfit});
+  EXPECT_EQ(b->probe("4", ""), uint32_t{opencl::kVersionUnfit});
+  EXPECT_NE(b->probe("2", ""), uint32_t{opencl::kVersionUnfit}) << "what the backend did before, it still does";
   if (b->probe(opencl::kVersion, "f32") != 0) GTEST_SKIP() << b->describe(b->probe(opencl::kVersion, "f32"));
   EXPECT_EQ(b->probe(opencl::kVersion, "f32 wings"), uint32_t{opencl::kCapabilityMissing});
   alignas(16) const uint8_t nonsense[64] = {1, 2, 3};

@@ -43,12 +43,14 @@ constexpr Family kFamilies[] = {
 
 // Of operators that have kernels for 8-bit numbers.
 constexpr Family kByteFamilies[] = {
-    {OpId::copy, OpId::reshape, &lower_copy},        {OpId::transpose, OpId::pad, &lower_move},
-    {OpId::expand, OpId::expand, &lower_move},       {OpId::depth_to_space, OpId::space_to_depth, &lower_move},
-    {OpId::max_pool, OpId::max_pool, &lower_q_pool}, {OpId::quantize, OpId::dequantize, &lower_quantize},
-    {OpId::q_conv, OpId::q_conv, &lower_q_conv},     {OpId::q_matmul, OpId::q_matmul, &lower_q_matmul},
-    {OpId::q_add, OpId::q_mul, &lower_q_binary},     {OpId::q_avg_pool, OpId::q_avg_pool, &lower_q_pool},
-    {OpId::q_lut, OpId::q_lut, &lower_q_lut},
+    {OpId::copy, OpId::reshape, &lower_copy},          {OpId::transpose, OpId::pad, &lower_move},
+    {OpId::expand, OpId::expand, &lower_move},         {OpId::depth_to_space, OpId::space_to_depth, &lower_move},
+    {OpId::max_pool, OpId::max_pool, &lower_q_pool},   {OpId::quantize, OpId::dequantize, &lower_quantize},
+    {OpId::q_conv, OpId::q_conv, &lower_q_conv},       {OpId::q_matmul, OpId::q_matmul, &lower_q_matmul},
+    {OpId::q_add, OpId::q_mul, &lower_q_binary},       {OpId::q_avg_pool, OpId::q_avg_pool, &lower_q_pool},
+    {OpId::q_lut, OpId::q_lut, &lower_q_lut},          {OpId::requantize, OpId::requantize, &lower_requantize},
+    {OpId::q_reduce, OpId::q_reduce, &lower_q_reduce}, {OpId::q_softmax, OpId::q_softmax, &lower_q_softmax},
+    {OpId::q_concat, OpId::q_concat, &lower_q_concat},
 };
 
 bool is_byte(const Operand& o) { return o.present && (o.dtype == DType::s8 || o.dtype == DType::u8); }

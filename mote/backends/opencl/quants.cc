@@ -1,11 +1,13 @@
-// Operators on 8-bit numbers: products, sums, means, tables, and from and to real numbers. Bit for bit what the CPU computes.
+// Operators on 8-bit numbers: products, sums, pools, and from and to real numbers. Bit for bit what the CPU computes.
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "mote/backends/opencl/device_types.h"
 #include "mote/backends/opencl/families.h"
 #include "mote/backends/opencl/products.h"
+#include "mote/backends/opencl/quants.h"
 #include "mote/core/layout.h"
 #include "mote/ops/dequantize/dequantize.h"
 #include "mote/ops/max_pool/max_pool.h"
@@ -19,10 +21,6 @@ namespace mote::backends::opencl {
 namespace {
 
 constexpr int32_t kChannel = 5;  // quant.cl
-
-int32_t flip_of(DType t) { return t == DType::u8 ? 0x80 : 0; }
-// A zero point of bytes whose highest bit is flipped.
-int32_t zero_of(DType t, int32_t zero) { return t == DType::u8 ? zero - 128 : zero; }
 
 Place place_of(const OpView& op, size_t i) { return op.has(i) ? op.inputs[i].place : Place{}; }
 
@@ -40,14 +38,6 @@ QuantSumArgs sum_of(const ops::QuantBinaryAttrs& a, int32_t sign, DType type) {
   return s;
 }
 
-// Element k of a constant with one element or one of each channel.
-template <class T>
-T element(const Operand& o, int32_t k) {
-  T v;
-  std::memcpy(&v, static_cast<const uint8_t*>(o.data) + (o.count() == 1 ? 0 : static_cast<size_t>(k) * sizeof(T)), sizeof v);
-  return v;
-}
-
 // The numbers of a channel after its bias, as a double multiplier is used without doubles.
 void put_double(double m, int32_t* out) {
   int exponent = 0;
@@ -61,7 +51,6 @@ void put_double(double m, int32_t* out) {
 template <class A>
 const char* check_stage(const OpView& op, const A& a) {
   const DType x = op.inputs[0].dtype, w = op.inputs[1].dtype, y = op.outputs[0].dtype;
-  const auto is_byte = [](DType t) { return t == DType::s8 || t == DType::u8; };
   if (!is_byte(x) || !is_byte(y) || !is_byte(w) || a.wide != 0) return "only 8-bit numbers are computed there";
   if (op.inputs[1].data == nullptr) return "its weights are not constant";
   if (op.inputs[1].layout != Layout::kPlain && (!is_panel16k4(op.inputs[1].layout) || w != DType::s8))
@@ -295,17 +284,6 @@ const char* lower_q_pool(const OpView& op, Recorder* r) {
 const char* lower_quantize(const OpView& op, Recorder* r) {
   if (op.op == static_cast<uint16_t>(OpId::quantize)) return lower_scaled<ops::quantize::Attrs>(op, r, true);
   return lower_scaled<ops::dequantize::Attrs>(op, r, false);
-}
-
-const char* lower_q_lut(const OpView& op, Recorder* r) {
-  if (r == nullptr) return nullptr;
-  const auto count = static_cast<int32_t>(op.outputs[0].count());
-  r->launch(op, "quant_table", {static_cast<size_t>(count)}, {64})
-      .tensor(op.inputs[0].place)
-      .tensor(op.inputs[1].place)
-      .tensor(op.outputs[0].place)
-      .value(count);
-  return nullptr;
 }
 
 }  // namespace mote::backends::opencl

@@ -39,10 +39,8 @@ int32_t kind_of(OpId id) {
 
 }  // namespace
 
-const char* lower_reduce(const OpView& op, Recorder* r) {
-  const auto& a = op.attributes<ops::ReduceAttrs>();
-  const Operand &x = op.inputs[0], &y = op.outputs[0];
-  if (x.dtype != DType::f32) return "only f32 is computed there";
+const char* reduction_of(const OpView& op, const ops::ReduceAttrs& a, Reduction* out) {
+  const Operand& x = op.inputs[0];
   if (op.has(1) && op.inputs[1].data == nullptr) return "its axes are known only when running";
   uint32_t mask = 0;
   int64_t bad = 0;
@@ -57,8 +55,17 @@ const char* lower_reduce(const OpView& op, Recorder* r) {
     end = i + 1;
   }
   if (begin < 0) begin = end = x.rank;
+  *out = {static_cast<int32_t>(product_of(x.dims, begin, end)), static_cast<int32_t>(product_of(x.dims, end, x.rank))};
+  return nullptr;
+}
+
+const char* lower_reduce(const OpView& op, Recorder* r) {
+  const Operand &x = op.inputs[0], &y = op.outputs[0];
+  if (x.dtype != DType::f32) return "only f32 is computed there";
+  Reduction over{};
+  if (const char* why = reduction_of(op, op.attributes<ops::ReduceAttrs>(), &over)) return why;
   if (r == nullptr) return nullptr;
-  const auto length = static_cast<int32_t>(product_of(x.dims, begin, end)), inner = static_cast<int32_t>(product_of(x.dims, end, x.rank));
+  const int32_t length = over.length, inner = over.inner;
   const int32_t kind = kind_of(static_cast<OpId>(op.op)), count = static_cast<int32_t>(y.count());
   const bool columns = inner >= kGroup && length <= 256;
   auto args = r->launch(op, columns ? "reduce_columns" : "reduce", {static_cast<size_t>(count) * (columns ? 1 : kGroup)}, {kGroup});

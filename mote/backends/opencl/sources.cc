@@ -5,11 +5,13 @@
 #include "opencl_attention_data.h"
 #include "opencl_common_data.h"
 #include "opencl_element_data.h"
+#include "opencl_fixed_point_data.h"
 #include "opencl_group_data.h"
 #include "opencl_product_args_data.h"
 #include "opencl_product_data.h"
 #include "opencl_product_tile_data.h"
 #include "opencl_quant_data.h"
+#include "opencl_quant_rows_data.h"
 #include "opencl_reduce_data.h"
 #include "opencl_resize_data.h"
 #include "opencl_window_data.h"
@@ -40,10 +42,12 @@ std::string tile_text(const std::string& kind, const Tile& t, const std::string&
 std::vector<std::string> make_sources() {
 #define MOTE_TEXT(family) (std::string(reinterpret_cast<const char*>(mote_opencl_##family), mote_opencl_##family##_size) + "\n")
   const std::string common = MOTE_TEXT(common), group = common + MOTE_TEXT(group), tile = MOTE_TEXT(product_tile),
-                    args = MOTE_TEXT(product_args);
-  std::vector<std::string> all = {common + args + MOTE_TEXT(product), common + args + MOTE_TEXT(quant), common + MOTE_TEXT(window),
-                                  common + MOTE_TEXT(element),        common + MOTE_TEXT(resize),       group + MOTE_TEXT(reduce),
-                                  group + MOTE_TEXT(attention),       common + MOTE_TEXT(winograd)};
+                    args = MOTE_TEXT(product_args), fixed = MOTE_TEXT(fixed_point);
+  std::vector<std::string> all = {common + args + MOTE_TEXT(product),   common + args + fixed + MOTE_TEXT(quant),
+                                  common + MOTE_TEXT(window),           common + MOTE_TEXT(element),
+                                  common + MOTE_TEXT(resize),           group + MOTE_TEXT(reduce),
+                                  group + MOTE_TEXT(attention),         common + MOTE_TEXT(winograd),
+                                  group + fixed + MOTE_TEXT(quant_rows)};
 #undef MOTE_TEXT
   for (const Tile& t : kTiles) {
     all[0] += tile_text("", t, tile);

@@ -16,8 +16,9 @@ namespace {
 
 // Kernels whose groups may be of any size: each work-item looks whether it is inside.
 constexpr const char* kOpen[] = {
-    "depthwise", "window_product", "pool",   "adaptive_pool", "resize", "winograd_input", "winograd_output", "matmul",      "unary",
-    "elu",       "binary_same",    "binary", "move",          "pad",    "quant_window",   "quant_pool",      "quant_binary"};
+    "depthwise",    "window_product", "pool",         "adaptive_pool",   "resize",     "winograd_input", "winograd_output",
+    "matmul",       "unary",          "elu",          "binary_same",     "binary",     "move",           "pad",
+    "quant_window", "quant_pool",     "quant_binary", "depthwise_pairs", "move_bytes", "pad_bytes"};
 constexpr size_t kSizes[][3] = {{32, 1, 1},  {64, 1, 1}, {128, 1, 1}, {256, 1, 1}, {8, 8, 1},  {16, 4, 1}, {16, 8, 1},
                                 {16, 16, 1}, {32, 2, 1}, {32, 4, 1},  {32, 8, 1},  {64, 2, 1}, {64, 4, 1}, {128, 2, 1}};
 constexpr size_t kMostItems = 1024;

@@ -166,7 +166,9 @@ CaseResult try_case(const KnownBackend& backend, const OpCase& c, bool run, doub
   uint32_t all = 0;
   for (size_t i = 0; i < c.inputs.size(); ++i)
     if (c.inputs[i].present() && c.inputs[i].layout() == Layout::kPlain && dtype_bits(c.inputs[i].dtype()) >= 8) all |= 1u << i;
-  for (const uint32_t computed : {all, all & 1u}) {
+  // With everything computed, and with constants beside the tensors it is about: the first, or those behind the scales.
+  const uint32_t tensors = c.op == OpId::q_concat ? all & ~3u : all & 1u;
+  for (const uint32_t computed : {all, tensors}) {
     Piece p;
     make_piece(c, computed, &p);
     const placement::NodeView view(*p.node);
@@ -175,7 +177,7 @@ CaseResult try_case(const KnownBackend& backend, const OpCase& c, bool run, doub
     if (why != nullptr || p.inputs.empty()) continue;
     r.supported = true;
     if (run && r.failure.empty()) r.failure = run_piece(backend, c, p, tolerance);
-    if (computed == (all & 1u)) break;
+    if (computed == tensors) break;
   }
   return r;
 }

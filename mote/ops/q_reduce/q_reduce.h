@@ -38,21 +38,26 @@ inline constexpr auto kAttrs =
                     attr("shift", &Attrs::shift, "mode 0: its shift, -31 to 30"),
                     attr("real_multiplier", &Attrs::real_multiplier, "mode 1: scale of x divided by scale of y"));
 
-// The sum of n elements, without their zero points, as an output value. TFLite folds 1/n of a mean into the multiplier.
+// Mode 0: what sums of n elements are scaled by. TFLite folds 1/n of a mean into the multiplier.
+struct Scaling {
+  int32_t multiplier, shift;
+};
+inline Scaling scaling(const Attrs& a, int64_t n) {
+  if (static_cast<Kind>(a.kind) != Kind::kMean) return {a.multiplier, a.shift};
+  int32_t up = 31 - leading_zeros(static_cast<uint32_t>(n));
+  up = up < 31 + a.shift ? up : 31 + a.shift;
+  return {wrap_to_s32((int64_t{a.multiplier} << up) / n), a.shift - up};
+}
+
+// The sum of n elements, without their zero points, as an output value.
 inline int64_t scaled(const Attrs& a, int64_t sum, int64_t n) {
   const bool mean = static_cast<Kind>(a.kind) == Kind::kMean;
   if (a.mode != 0) {
     const float total = static_cast<float>(sum);
     return int64_t{round_to_s32((mean ? total / static_cast<float>(n) : total) * a.real_multiplier)} + a.output_zero;
   }
-  int32_t multiplier = a.multiplier, shift = a.shift;
-  if (mean) {
-    int32_t up = 31 - leading_zeros(static_cast<uint32_t>(n));
-    up = up < 31 + shift ? up : 31 + shift;
-    multiplier = wrap_to_s32((int64_t{multiplier} << up) / n);
-    shift -= up;
-  }
-  return int64_t{scale_by(wrap_to_s32(sum), multiplier, shift)} + a.output_zero;
+  const Scaling f = scaling(a, n);
+  return int64_t{scale_by(wrap_to_s32(sum), f.multiplier, f.shift)} + a.output_zero;
 }
 
 inline ReduceAttrs reduction(const Attrs& a) {

@@ -54,6 +54,31 @@ typedef struct {
   int size[8], a[8], b[8], out[8];  // sizes and steps, in elements, of up to eight dimensions; unused ones have size 1
   int count;
 } Walk;
+// Where element i lies in a, b and out (x, y, z), which begin at `at`.
+inline int3 walk_to(Walk w, int i, int3 at) {
+  for (int d = 7; d >= 0; --d) {
+    const int k = i % w.size[d];
+    i /= w.size[d];
+    at += k * (int3)(w.a[d], w.b[d], w.out[d]);
+  }
+  return at;
+}
+// Of the tensor that is padded, the element that stands at element i of the result; below 0: the value. a: sizes of the tensor, b: elements
+// added before. mode 0: a value, 1: mirrored without the edge, 2: the edge.
+inline int padded_from(Walk w, int i, int mode) {
+  int step = 1, at = 0;
+  for (int d = 7; d >= 0; --d) {
+    const int n = w.a[d];
+    int k = i % w.size[d] - w.b[d];
+    i /= w.size[d];
+    if (mode == 1) k = k < 0 ? -k : k >= n ? 2 * (n - 1) - k : k;
+    if (mode == 2) k = k < 0 ? 0 : k >= n ? n - 1 : k;
+    if (k < 0 || k >= n) return -1;
+    at += k * step;
+    step *= n;
+  }
+  return at;
+}
 
 // The geometry of convolutions and pools.
 typedef struct {
@@ -61,3 +86,8 @@ typedef struct {
   int kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_h, pad_w;
   int groups, padded_cols;  // padded_cols: of the weights, which lie as (taps, channels of a group, outputs)
 } Window;
+// Column, row and image of an output position.
+inline int3 position_of(Window p, int pos) {
+  const int rest = pos / p.out_w;
+  return (int3)(pos % p.out_w, rest % p.out_h, rest / p.out_h);
+}

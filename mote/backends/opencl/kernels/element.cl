@@ -87,49 +87,25 @@ __kernel void binary_same(__global const real* a, int a_at, __global const real*
 }
 
 __kernel void binary(__global const real* a, int a_at, __global const real* b, int b_at, __global real_out* y, int y_at, Walk w, int op) {
-  int i = get_global_id(0);
+  const int i = get_global_id(0);
   if (i >= w.count) return;
-  const int out = i;
-  for (int d = 7; d >= 0; --d) {
-    const int k = i % w.size[d];
-    i /= w.size[d];
-    a_at += k * w.a[d];
-    b_at += k * w.b[d];
-  }
-  STORE(y, y_at + out, binary_of(op, LOAD(a, a_at), LOAD(b, b_at)));
+  const int3 at = walk_to(w, i, (int3)(a_at, b_at, 0));
+  STORE(y, y_at + i, binary_of(op, LOAD(a, at.x), LOAD(b, at.y)));
 }
 
 // Elements from one place to another: transposes, slices, parts of a concatenation.
 __kernel void move(__global const real* x, int x_at, __global real_out* y, int y_at, Walk w) {
-  int i = get_global_id(0);
+  const int i = get_global_id(0);
   if (i >= w.count) return;
-  for (int d = 7; d >= 0; --d) {
-    const int k = i % w.size[d];
-    i /= w.size[d];
-    x_at += k * w.a[d];
-    y_at += k * w.out[d];
-  }
-  STORE(y, y_at, LOAD(x, x_at));
+  const int3 at = walk_to(w, i, (int3)(x_at, 0, y_at));
+  STORE(y, at.z, LOAD(x, at.x));
 }
 
-// a: sizes of x, b: elements added before. mode 0: a value, 1: mirrored without the edge, 2: the edge.
 __kernel void pad(__global const real* x, int x_at, __global real_out* y, int y_at, Walk w, int mode, float value) {
-  int i = get_global_id(0);
+  const int i = get_global_id(0);
   if (i >= w.count) return;
-  const int out = i;
-  int step = 1, at = 0;
-  bool inside = true;
-  for (int d = 7; d >= 0; --d) {
-    const int n = w.a[d];
-    int k = i % w.size[d] - w.b[d];
-    i /= w.size[d];
-    if (mode == 1) k = k < 0 ? -k : k >= n ? 2 * (n - 1) - k : k;
-    if (mode == 2) k = k < 0 ? 0 : k >= n ? n - 1 : k;
-    inside = inside && k >= 0 && k < n;
-    at += k * step;
-    step *= n;
-  }
-  STORE(y, y_at + out, inside ? LOAD(x, x_at + at) : value);
+  const int from = padded_from(w, i, mode);
+  STORE(y, y_at + i, from >= 0 ? LOAD(x, x_at + from) : value);
 }
 
 // From one kind of storage to the other.

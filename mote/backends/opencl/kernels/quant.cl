@@ -1,36 +1,5 @@
-// Operators on 8-bit numbers with TFLite's and ONNX's arithmetic, bit for bit as mote/ops/common/fixed_point.h and quant_stage.h have it, in
-// plain integers; products by tiles use dot products of bytes where the device has them. u8 is read as s8 with its highest bit flipped (flip: 0x80), and its zero point comes 128 lower.
-
-#pragma OPENCL FP_CONTRACT OFF
-
-inline int byte_at(__global const uchar* p, int i, int flip) { return as_char((uchar)(p[i] ^ flip)); }
-inline int clamped(long v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : (int)v; }
-inline int round_even(float v) { return isnan(v) ? 0 : v >= 2147483647.0f ? INT_MAX : v <= -2147483648.0f ? INT_MIN : (int)rint(v); }
-inline int shift_right(int x, int count) {
-  const long mask = (1L << count) - 1, rest = x & mask;
-  return (x >> count) + (rest > (mask >> 1) + (x < 0 ? 1 : 0) ? 1 : 0);
-}
-inline int scale_by(int x, int multiplier, int shift) {
-  const int left = shift > 31 ? 31 : shift > 0 ? shift : 0, right = shift < -31 ? 31 : shift < 0 ? -shift : 0;
-  const int a = (int)((uint)x << left);
-  const int high = a == INT_MIN && multiplier == INT_MIN ? INT_MAX : (int)(((long)a * multiplier + (1L << 30)) >> 31);
-  return shift_right(high, right);
-}
-// round(double(x) * m), ties away from zero, without doubles: m is mantissa (53 bits) * 2^exponent, not negative.
-inline int scale_by_double(int x, ulong mantissa, int exponent) {
-  const ulong size = x < 0 ? (ulong)(-(long)x) : (ulong)x, high = mul_hi(size, mantissa), low = size * mantissa;
-  const int bits = high != 0 ? 128 - (int)clz(high) : 64 - (int)clz(low), drop = bits > 53 ? bits - 53 : 0;
-  ulong q = drop == 0 ? low : (high << (64 - drop)) | (low >> drop);
-  if (drop > 0) {  // the product of doubles is rounded to even first
-    const ulong rest = low & ((1UL << drop) - 1), half_way = 1UL << (drop - 1);
-    q += rest > half_way || (rest == half_way && (q & 1) != 0) ? 1 : 0;
-  }
-  const int right = -(exponent + drop);
-  if (right <= 0) q = q == 0 ? 0 : right < -10 || (q << -right) > 0x80000000UL ? 0x80000000UL : q << -right;
-  else q = right > 60 ? 0 : (q + (1UL << (right - 1))) >> right;
-  if (q > 0x80000000UL) q = 0x80000000UL;
-  return x < 0 ? (int)(-(long)q) : q > 0x7fffffffUL ? INT_MAX : (int)q;
-}
+// Operators on 8-bit numbers with TFLite's and ONNX's arithmetic (fixed_point.cl), bit for bit as mote/ops has it. Products by tiles use
+// dot products of bytes where the device has them.
 
 // a + sign * b. mode 0: multipliers and shifts, 1: scales, 2: shifts.
 typedef struct {
@@ -43,7 +12,7 @@ inline int quant_sum(QuantSum s, int a, int b) {
   const int x = a - s.a_zero, y = b - s.b_zero;
   if (s.mode == 1) {
     const float p = (float)x * s.a_scale, q = (float)y * s.b_scale;
-    return clamped((long)round_even((s.sign > 0 ? p + q : p - q) / s.y_scale) + s.y_zero, s.lo, s.hi);
+    return clamped((long)round_even(divide(s.sign > 0 ? p + q : p - q, s.y_scale)) + s.y_zero, s.lo, s.hi);
   }
   if (s.mode == 2) return clamped((long)shift_right(x, -s.a_shift) + s.sign * (long)shift_right(y, -s.b_shift) + s.y_zero, s.lo, s.hi);
   const int p = scale_by((int)((uint)x << s.left_shift), s.a_multiplier, s.a_shift);
@@ -76,7 +45,8 @@ __kernel void quant_window(__global const uchar* x, int x_at, __global const uch
                            __global const uchar* residual, int residual_at, __global uchar* y, int y_at, Window p, Stage s) {
   const int o = get_global_id(0), pos = get_global_id(1);
   if (o >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
-  const int ow = pos % p.out_w, rest = pos / p.out_w, oh = rest % p.out_h, n = rest / p.out_h;
+  const int3 where = position_of(p, pos);
+  const int ow = where.x, oh = where.y, n = where.z;
   const int depth = p.in_c / p.groups, first = o / (p.out_c / p.groups) * depth, at = pos * p.out_c + o;
   uint sum = 0;
   for (int i = 0; i < p.kernel_h; ++i) {
@@ -97,22 +67,16 @@ __kernel void quant_window(__global const uchar* x, int x_at, __global const uch
 // Sums, differences and products with broadcasting. times: 1 product, whose multiplier and shift are y_multiplier and y_shift.
 __kernel void quant_binary(__global const uchar* a, int a_at, __global const uchar* b, int b_at, __global uchar* y, int y_at, Walk w, QuantSum s,
                            int times) {
-  int i = get_global_id(0);
+  const int i = get_global_id(0), out = y_at + i;
   if (i >= w.count) return;
-  const int out = y_at + i;
-  for (int d = 7; d >= 0; --d) {
-    const int k = i % w.size[d];
-    i /= w.size[d];
-    a_at += k * w.a[d];
-    b_at += k * w.b[d];
-  }
-  const int p = byte_at(a, a_at, s.a_flip), q = byte_at(b, b_at, s.b_flip);
+  const int3 at = walk_to(w, i, (int3)(a_at, b_at, 0));
+  const int p = byte_at(a, at.x, s.a_flip), q = byte_at(b, at.y, s.b_flip);
   if (times == 0) {
     y[out] = (uchar)quant_sum(s, p, q);
     return;
   }
   const int v = s.mode == 0 ? scale_by((p - s.a_zero) * (q - s.b_zero), s.y_multiplier, s.y_shift)
-                            : round_even((float)(p - s.a_zero) * s.a_scale * ((float)(q - s.b_zero) * s.b_scale) / s.y_scale);
+                            : round_even(divide((float)(p - s.a_zero) * s.a_scale * ((float)(q - s.b_zero) * s.b_scale), s.y_scale));
   y[out] = (uchar)clamped((long)v + s.y_zero, s.lo, s.hi);
 }
 
@@ -121,7 +85,8 @@ __kernel void quant_pool(__global const uchar* x, int x_at, __global uchar* y, i
                          int lo, int hi, int with_padding, int padded_h, int padded_w, float multiplier) {
   const int c = get_global_id(0), pos = get_global_id(1);
   if (c >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
-  const int ow = pos % p.out_w, rest = pos / p.out_w, oh = rest % p.out_h, n = rest / p.out_h;
+  const int3 where = position_of(p, pos);
+  const int ow = where.x, oh = where.y, n = where.z;
   int largest = -128, sum = 0, inside = 0, counted = 0;
   for (int i = 0; i < p.kernel_h; ++i) {
     const int h = oh * p.stride_h + i * p.dilation_h - p.pad_h;
@@ -146,16 +111,18 @@ __kernel void quant_pool(__global const uchar* x, int x_at, __global uchar* y, i
     return;
   }
   if (kind == 2) {
-    y[at] = (uchar)clamped((long)round_even((float)(sum - inside * x_zero) / (float)count * multiplier) + y_zero, lo, hi);
+    y[at] = (uchar)clamped((long)round_even(divide((float)(sum - inside * x_zero), (float)count) * multiplier) + y_zero, lo, hi);
     return;
   }
   const int total = sum + (flip != 0 ? 128 * inside : 0) + (count - inside) * real_zero;
   y[at] = (uchar)clamped((total > 0 ? total + count / 2 : total - count / 2) / count, lo, hi);
 }
 
-__kernel void quant_table(__global const uchar* x, int x_at, __global const uchar* table, int table_at, __global uchar* y, int y_at, int count) {
+// A table for each of `size` channels of `inner` neighbours.
+__kernel void quant_table(__global const uchar* x, int x_at, __global const uchar* tables, int tables_at, __global uchar* y, int y_at, int count,
+                          int inner, int size) {
   const int i = get_global_id(0);
-  if (i < count) y[y_at + i] = table[table_at + x[x_at + i]];
+  if (i < count) y[y_at + i] = tables[tables_at + i / inner % size * 256 + x[x_at + i]];
 }
 
 // scales and zeros: `size` of them, each for `inner` neighbours.
@@ -164,7 +131,7 @@ __kernel void quantize(__global const real* x, int x_at, __global const float* s
   const int i = get_global_id(0);
   if (i >= count) return;
   const int k = i / inner % size;
-  const float v = LOAD(x, x_at + i) / scales[scales_at + k];
+  const float v = divide(LOAD(x, x_at + i), scales[scales_at + k]);
   y[y_at + i] = (uchar)clamped((long)round_even(away ? round(v) : v) + zeros[zeros_at + k], lo, hi);
 }
 __kernel void dequantize(__global const uchar* x, int x_at, __global const float* scales, int scales_at, __global const int* zeros,
@@ -175,16 +142,20 @@ __kernel void dequantize(__global const uchar* x, int x_at, __global const float
   STORE(y, y_at + i, (float)(byte_at(x, x_at + i, flip) - zeros[zeros_at + k]) * scales[scales_at + k]);
 }
 
-__kernel void move_bytes(__global const uchar* x, int x_at, __global uchar* y, int y_at, Walk w) {
-  int i = get_global_id(0);
+// As element.cl has it; mapped: each byte by a table.
+__kernel void move_bytes(__global const uchar* x, int x_at, __global const uchar* table, int table_at, __global uchar* y, int y_at, Walk w,
+                         int mapped) {
+  const int i = get_global_id(0);
   if (i >= w.count) return;
-  for (int d = 7; d >= 0; --d) {
-    const int k = i % w.size[d];
-    i /= w.size[d];
-    x_at += k * w.a[d];
-    y_at += k * w.out[d];
-  }
-  y[y_at] = x[x_at];
+  const int3 at = walk_to(w, i, (int3)(x_at, 0, y_at));
+  y[at.z] = mapped ? table[table_at + x[at.x]] : x[at.x];
+}
+
+__kernel void pad_bytes(__global const uchar* x, int x_at, __global uchar* y, int y_at, Walk w, int mode, int value) {
+  const int i = get_global_id(0);
+  if (i >= w.count) return;
+  const int from = padded_from(w, i, mode);
+  y[y_at + i] = from >= 0 ? x[x_at + from] : (uchar)value;
 }
 
 // The matrix product of product_tile.cl. Sums are counted modulo 2^32.

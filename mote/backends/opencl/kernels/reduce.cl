@@ -19,22 +19,10 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce(__global
   const int result = get_group_id(0), first = x_at + result / inner * length * inner + result % inner;
   float v = reduce_start(kind);
   for (int i = get_local_id(0); i < length; i += GROUP) v = reduce_with(kind, v, LOAD(x, first + i * inner));
-  if (kind == 4) {
-    const int id = get_local_id(0);
-    part[id] = v;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (int step = GROUP / 2; step > 0; step /= 2) {
-      if (id < step) part[id] *= part[id + step];
-      barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    v = part[0];
-  } else if (kind == 2) {
-    v = group_max(part, v);
-  } else if (kind == 3) {
-    v = -group_max(part, -v);
-  } else {
-    v = group_sum(part, v);
-  }
+  if (kind == 4) v = group_product(part, v);
+  else if (kind == 2) v = group_max(part, v);
+  else if (kind == 3) v = -group_max(part, -v);
+  else v = group_sum(part, v);
   if (get_local_id(0) == 0) STORE(y, y_at + result, reduce_end(kind, v, length));
 }
 

@@ -5,7 +5,8 @@ __kernel void depthwise(__global const real* x, int x_at, __global const float* 
                         __global const real* residual, int residual_at, __global real_out* y, int y_at, Window p, Finish f) {
   const int c = get_global_id(0), pos = get_global_id(1);
   if (c >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
-  const int ow = pos % p.out_w, rest = pos / p.out_w, oh = rest % p.out_h, n = rest / p.out_h;
+  const int3 where = position_of(p, pos);
+  const int ow = where.x, oh = where.y, n = where.z;
   const int h0 = oh * p.stride_h - p.pad_h, w0 = ow * p.stride_w - p.pad_w;
   float v = 0;
   for (int i = 0; i < p.kernel_h; ++i) {
@@ -31,7 +32,8 @@ __kernel void depthwise_pairs(__global const half* x, int x_at, __global const h
                               float alpha) {
   const int c = 2 * get_global_id(0), pos = get_global_id(1);
   if (c >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
-  const int ow = pos % p.out_w, rest = pos / p.out_w, oh = rest % p.out_h, n = rest / p.out_h;
+  const int3 where = position_of(p, pos);
+  const int ow = where.x, oh = where.y, n = where.z;
   const int h0 = oh * p.stride_h - p.pad_h, w0 = ow * p.stride_w - p.pad_w;
   float2 v = 0;
   for (int i = 0; i < p.kernel_h; ++i) {
@@ -61,7 +63,8 @@ __kernel void window_product(__global const real* x, int x_at, __global const fl
                              int transposed) {
   const int o = get_global_id(0), pos = get_global_id(1);
   if (o >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
-  const int ow = pos % p.out_w, rest = pos / p.out_w, oh = rest % p.out_h, n = rest / p.out_h;
+  const int3 where = position_of(p, pos);
+  const int ow = where.x, oh = where.y, n = where.z;
   const int depth = p.in_c / p.groups, first = o / (p.out_c / p.groups) * depth;
   float v = 0;
   for (int i = 0; i < p.kernel_h; ++i) {
@@ -95,7 +98,8 @@ __kernel void pool(__global const real* x, int x_at, __global real_out* y, int y
                    int padded_w) {
   const int c = get_global_id(0), pos = get_global_id(1);
   if (c >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
-  const int ow = pos % p.out_w, rest = pos / p.out_w, oh = rest % p.out_h, n = rest / p.out_h;
+  const int3 where = position_of(p, pos);
+  const int ow = where.x, oh = where.y, n = where.z;
   float v = kind == 0 ? -INFINITY : 0;
   int inside = 0, counted = 0;
   for (int i = 0; i < p.kernel_h; ++i) {
@@ -120,7 +124,8 @@ __kernel void pool(__global const real* x, int x_at, __global real_out* y, int y
 __kernel void adaptive_pool(__global const real* x, int x_at, __global real_out* y, int y_at, Window p) {
   const int c = get_global_id(0), pos = get_global_id(1);
   if (c >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
-  const int ow = pos % p.out_w, rest = pos / p.out_w, oh = rest % p.out_h, n = rest / p.out_h;
+  const int3 where = position_of(p, pos);
+  const int ow = where.x, oh = where.y, n = where.z;
   const int h0 = oh * p.in_h / p.out_h, h1 = ((oh + 1) * p.in_h + p.out_h - 1) / p.out_h;
   const int w0 = ow * p.in_w / p.out_w, w1 = ((ow + 1) * p.in_w + p.out_w - 1) / p.out_w;
   float v = 0;
