@@ -15,8 +15,8 @@ extern "C" {
 #endif
 
 /* Raised when the structs below change; the compiler refuses another number. */
-#define MOTE_BACKEND_COMPILER_ABI 2u
-#define MOTE_BACKEND_WORK_KINDS 16u
+#define MOTE_BACKEND_COMPILER_ABI 3u
+#define MOTE_BACKEND_WORK_KINDS 32u
 
 /* An operand's type. dims has `rank` entries. */
 typedef struct mote_backend_operand {

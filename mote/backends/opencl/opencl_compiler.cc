@@ -79,7 +79,8 @@ uint32_t lower(const uint8_t* program, uint64_t size, void (*emit)(void* self, c
 
 // Of a phone's GPU of the better kind: what is assumed until the user's device was measured.
 constexpr mote_backend_rates kRates = {
-    300, 20, 5, 0, 150000, 0, {15000, 0.0067, 0.01, 0.013, 0.03, 0.05, 0.05, 0.4, 0.4, 0.4, 0.05, 0.05, 0.8, 1.6, 0.2, 0.1}};
+    300, 20, 5, 0, 150000, 0, {15000, 0.0067, 0.01, 0.013, 0.03,   0.05, 0.05,  0.4,  0.4, 0.4, 0.05, 0.05,
+                               0.8,   1.6,    0.2,  0.1,   0.0067, 0.01, 0.013, 0.05, 0.8, 0.1, 0.4}};
 template <Numbers kNumbers>
 constexpr mote_backend_compiler compiler_of(const char* name, const char* capabilities, double tolerance) {
   return {MOTE_BACKEND_COMPILER_ABI, name,       kVersion,   capabilities, kRates,   &supports<kNumbers>, &cost_ns,

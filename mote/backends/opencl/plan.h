@@ -39,6 +39,7 @@ struct Launch {
   uint32_t kernels = 0;        // which of the device's programs: the form
   double items = 1, each = 1;  // work-items, and units of work of each (work.h)
   const char* like = nullptr;  // the kernel whose work this is like, where it is not like its own
+  bool wide = false;           // 8-bit numbers: sums are scaled by numbers of 64 bits
 };
 
 struct Plan {
@@ -86,6 +87,10 @@ class Recorder {
     }
     Args& like(const char* kernel) {
       launch_.like = kernel;
+      return *this;
+    }
+    Args& wide(bool is) {
+      launch_.wide = is;
       return *this;
     }
     Args& each(double units) {

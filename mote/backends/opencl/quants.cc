@@ -130,6 +130,7 @@ void add_quant_product(const OpView& op, Recorder& r, ProductArgs p, const Stage
       .value(p)
       .value(s)
       .form(dots ? kByteDots : 0)
+      .wide(s.mode == 2)
       .each(units / (t.group_x * t.group_y));
 }
 
@@ -200,6 +201,7 @@ const char* lower_q_conv(const OpView& op, Recorder* r) {
       .tensor(op.outputs[0].place)
       .value(p)
       .value(s)
+      .wide(s.mode == 2)
       .each(static_cast<double>(taps) * depth);
   return nullptr;
 }

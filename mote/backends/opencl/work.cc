@@ -15,11 +15,11 @@ constexpr KernelKind kKinds[] = {
     {"product_16x64", kTileFlat},
     {"matmul", kMatrices},
     {"attention", kMatrices},
-    {"q_product_64x64", kTileLarge},
-    {"q_product_32x32", kTileSmall},
-    {"q_product_16x64", kTileFlat},
-    {"quant_window", kGroups},
-    {"quant_pool", kWindows},
+    {"q_product_64x64", kByteLarge},
+    {"q_product_32x32", kByteSmall},
+    {"q_product_16x64", kByteFlat},
+    {"quant_window", kByteWindows},
+    {"quant_pool", kByteWindows},
     {"depthwise", kWindows},
     {"pool", kWindows},
     {"adaptive_pool", kWindows},
@@ -32,7 +32,7 @@ constexpr KernelKind kKinds[] = {
     {"binary", kWalks},
     {"move_bytes", kWalks},
     {"pad_bytes", kWalks},
-    {"quant_binary", kWalks},
+    {"quant_binary", kByteBinary},
     {"unary", kFunctions},
     {"elu", kFunctions},
     {"leaps", kLeaps},
@@ -53,9 +53,10 @@ Work kind_of(const char* kernel) {
 
 }  // namespace
 
-const char* const kWorkNames[kWorkCount] = {"launches", "tile_large", "tile_small", "tile_flat", "matrices",   "windows",
-                                            "groups",   "functions",  "elements",   "rows",      "transforms", "interpolations",
-                                            "walks",    "leaps",      "items",      "sums"};
+const char* const kWorkNames[kWorkCount] = {"launches",  "tile_large",   "tile_small",  "tile_flat", "matrices",      "windows",
+                                            "groups",    "functions",    "elements",    "rows",      "transforms",    "interpolations",
+                                            "walks",     "leaps",        "items",       "sums",      "byte_large",    "byte_small",
+                                            "byte_flat", "byte_windows", "byte_binary", "byte_sums", "byte_wide_sums"};
 
 void add_work(const std::vector<Launch>& launches, double* units) {
   for (const Launch& l : launches) {
@@ -64,6 +65,9 @@ void add_work(const std::vector<Launch>& launches, double* units) {
     units[kind] += l.items * l.each;
     if (kind == kTileLarge || kind == kTileSmall || kind == kTileFlat) units[kSums] += l.items * (kind == kTileLarge ? 16 : 4);
     if (kind == kWindows || kind == kInterpolations || kind == kGroups) units[kItems] += l.items;
+    const Work scaled = l.wide ? kByteWideSums : kByteSums;
+    if (kind == kByteLarge || kind == kByteSmall || kind == kByteFlat) units[scaled] += l.items * (kind == kByteLarge ? 16 : 4);
+    if (kind == kByteWindows) units[scaled] += l.items;
   }
 }
 

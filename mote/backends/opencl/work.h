@@ -21,10 +21,17 @@ enum Work : uint32_t {
   kRows,
   kTransforms,
   kInterpolations,
-  kWalks,  // elements that are looked for in up to eight dimensions
-  kLeaps,  // of these, where neighbours are not neighbours in memory
-  kItems,  // work-items of windows: where they are, whatever they do there
-  kSums,   // results of tiles: what is done once for each, however long the sum
+  kWalks,      // elements that are looked for in up to eight dimensions
+  kLeaps,      // of these, where neighbours are not neighbours in memory
+  kItems,      // work-items of windows: where they are, whatever they do there
+  kSums,       // results of tiles: what is done once for each, however long the sum
+  kByteLarge,  // tiles of 8-bit numbers
+  kByteSmall,
+  kByteFlat,
+  kByteWindows,
+  kByteBinary,
+  kByteSums,      // results of tiles and windows of 8-bit numbers: sums are scaled
+  kByteWideSums,  // likewise, by numbers of 64 bits
   kWorkCount
 };
 extern const char* const kWorkNames[kWorkCount];
