@@ -64,25 +64,22 @@ file(CONFIGURE OUTPUT ${MOTE_GEN_DIR}/ops_all.h CONTENT "${_mote_all_h}" @ONLY)
 file(CONFIGURE OUTPUT ${MOTE_GEN_DIR}/ops_all.def CONTENT "${_mote_all_def}" @ONLY)
 file(CONFIGURE OUTPUT ${MOTE_GEN_DIR}/ops_selected.h CONTENT "${_mote_sel_h}" @ONLY)
 file(CONFIGURE OUTPUT ${MOTE_GEN_DIR}/ops_selected.def CONTENT "${_mote_sel_def}" @ONLY)
-file(CONFIGURE OUTPUT ${MOTE_GEN_DIR}/mote_selection.h @ONLY CONTENT "#pragma once
-#include \"mote/core/dtype.h\"
-#include \"mote/ops/op_id.h\"
-namespace mote {
-constexpr DTypeMask selected_types(OpId op) {
-${_mote_types}  (void)op;
+# mote_op_numbers(HEADER TYPE FUNCTION LINES INCLUDE...): a header with a function from operators to numbers.
+function(mote_op_numbers header type function lines)
+  foreach(_header IN LISTS ARGN ITEMS mote/ops/op_id.h)
+    string(APPEND _includes "#include \"${_header}\"\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${MOTE_GEN_DIR}/${header} @ONLY CONTENT "#pragma once
+${_includes}namespace mote {
+constexpr ${type} ${function}(OpId op) {
+${lines}  (void)op;
   return ${_mote_default};
 }
 }  // namespace mote
 ")
-file(CONFIGURE OUTPUT ${MOTE_GEN_DIR}/mote_forms.h @ONLY CONTENT "#pragma once
-#include \"mote/ops/op_id.h\"
-namespace mote {
-constexpr uint32_t selected_forms(OpId op) {
-${_mote_forms}  (void)op;
-  return ${_mote_default};
-}
-}  // namespace mote
-")
+endfunction()
+mote_op_numbers(mote_selection.h DTypeMask selected_types "${_mote_types}" mote/core/dtype.h)
+mote_op_numbers(mote_forms.h uint32_t selected_forms "${_mote_forms}")
 if(MOTE_SELECTED_OPS)
   list(LENGTH MOTE_OP_SOURCES _kept)
   list(LENGTH MOTE_OP_DROPPED _dropped)
