@@ -119,8 +119,8 @@ __kernel void quant_pool(__global const uchar* x, int x_at, __global uchar* y, i
 }
 
 // A table for each of `size` channels of `inner` neighbours.
-__kernel void quant_table(__global const uchar* x, int x_at, __global const uchar* tables, int tables_at, __global uchar* y, int y_at, int count,
-                          int inner, int size) {
+__kernel void quant_table(__global const uchar* x, int x_at, __global const uchar* tables, int tables_at, __global uchar* y, int y_at,
+                          int count, int inner, int size) {
   const int i = get_global_id(0);
   if (i < count) y[y_at + i] = tables[tables_at + i / inner % size * 256 + x[x_at + i]];
 }

@@ -50,8 +50,8 @@ inline uchar reduced(QuantReduce s, long v, int length) {
 }
 
 // Results are (outer, inner), each over `length` elements `inner` apart.
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void quant_reduce(__global const uchar* x, int x_at, __global uchar* y, int y_at,
-                                                                               int length, int inner, QuantReduce s) {
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void quant_reduce(__global const uchar* x, int x_at, __global uchar* y,
+                                                                               int y_at, int length, int inner, QuantReduce s) {
   __local int part[GROUP];
   __local long parts[GROUP];
   const int result = get_group_id(0), first = x_at + result / inner * length * inner + result % inner;

@@ -25,8 +25,8 @@ __kernel void depthwise(__global const real* x, int x_at, __global const float* 
 }
 
 #ifdef MOTE_HALF_MATH
-// The same with two channels to a work-item, multiplied in half: sums of a row of taps are half, too, and go over into a float. Weights were
-// divided by alpha.
+// The same with two channels to a work-item, multiplied in half: sums of a row of taps are half, too, and go over into a float. Weights
+// were divided by alpha.
 __kernel void depthwise_pairs(__global const half* x, int x_at, __global const half* w, int w_at, __global const float* bias, int bias_at,
                               __global const half* residual, int residual_at, __global real_out* y, int y_at, Window p, Finish f,
                               float alpha) {
