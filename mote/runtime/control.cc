@@ -102,13 +102,14 @@ Status Instance::run_rows(const Call& call) noexcept {
   const StripAttrs& a = *static_cast<const StripAttrs*>(calls_[f.control].attrs);
   const Step& s = program_->table().steps[a.first_step + (pc_ - f.control - 1)];
   OpContext c = context_of(call);
-  const int64_t rows = c.output(0).dim(1);
-  int64_t begin = s.begin + int64_t{f.trip} * s.step;
-  int64_t end = begin + s.rows;
+  const int32_t rows = c.output(0).dim(1);
+  // Numbers that wrap are no program's of ours; rows outside of the tensor never are.
+  int32_t begin = static_cast<int32_t>(static_cast<uint32_t>(s.begin) + f.trip * static_cast<uint32_t>(s.step));
+  int32_t end = static_cast<int32_t>(static_cast<uint32_t>(begin) + static_cast<uint32_t>(s.rows));
   begin = begin < 0 ? 0 : begin;
   end = end > rows ? rows : end;
   if (begin >= end) return Status::kOk;
-  c.rows = {static_cast<int32_t>(begin), static_cast<int32_t>(end)};
+  c.rows = {begin, end};
   return call.kernel(c);
 }
 

@@ -357,6 +357,8 @@ class Verifier {
         const TensorDesc* other = tensors_[j].desc;
         if (other == nullptr || other->storage == Storage::kConstant || !overlaps(*out, *other)) continue;
         if (j < n.input_count && out->offset == other->offset && may_share(def, k - n.input_count, j, *out, *other)) continue;
+        // Rows of the trip, as with rings: who wrote the program sees to it that none is overwritten which is read again.
+        if (j == 0 && in_strip() && (def.flags & kPackedWeights) != 0) continue;
         d_.tensor = t_.operands[n.operands + k];
         return corrupt(Why::kOverlap, t_.operands[n.operands + j], d_.tensor);
       }

@@ -200,10 +200,12 @@ driver::CompileOptions options_of(const CompileSettings& s) {
   if (target::is_microcontroller(o.target)) {
     o.passes.pack = o.passes.winograd = false;  // forms that take more memory, for wide vectors
     o.write.segment_alignment = 64;             // of flash
+    if (o.plan.banks.empty()) o.plan.alignment = 16;
   }
   const bool small = s.strips == "min-memory" || (s.strips == "auto" && !s.ram.empty());
   o.plan.strips = small ? schedule::Strips::kMinMemory : s.strips == "auto" ? schedule::Strips::kAuto : schedule::Strips::kOff;
   if (small) o.passes.winograd = false;  // strips need operators that work row by row
+  o.plan.overlap_rows = target::is_microcontroller(o.target) && s.strips != "off";
   o.plan.io_in_arena = s.io_in_arena;
   if (!s.ram.empty()) {
     if (!small) throw usage("--ram needs --strips auto or min-memory");

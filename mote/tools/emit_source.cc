@@ -20,6 +20,7 @@ unsigned long long count(uint64_t v) { return v; }
 
 void plan_for_source(driver::CompileOptions* options) {
   if (options->plan.banks.empty() || options->plan.alignment == schedule::PlanOptions{}.alignment) options->plan.alignment = kAlignment;
+  options->plan.overlap_rows = false;  // kernels in order need no strips for that
   options->plan.in_order = [isa = isa_of(options->target)](const schedule::Plan& p) { return emit::steps_in_order(p, isa); };
 }
 

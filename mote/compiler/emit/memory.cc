@@ -47,7 +47,8 @@ std::vector<Life> LifeScan::lives() const {
 }
 
 uint64_t shared_bytes(const Block& block, const Block& over) {
-  const uint64_t up = block.distance > 0 ? static_cast<uint64_t>(block.distance) : 0, most = std::max(block.bytes, up + over.bytes);
+  const uint64_t up = block.distance > 0 ? static_cast<uint64_t>(block.distance) : 0;
+  const uint64_t most = block.behind ? std::max(over.bytes, up + block.bytes) : std::max(block.bytes, up + over.bytes);
   return block.bytes + over.bytes > most ? block.bytes + over.bytes - most : 0;
 }
 
@@ -58,9 +59,10 @@ uint64_t live_bound(const std::vector<Block>& blocks) {
     changes[b.life.first] += static_cast<int64_t>(b.bytes);
     changes[uint64_t{b.life.last} + 1] -= static_cast<int64_t>(b.bytes);
     if (b.over < 0) continue;
-    const auto shared = static_cast<int64_t>(shared_bytes(b, blocks[static_cast<size_t>(b.over)]));
+    const Block& over = blocks[static_cast<size_t>(b.over)];
+    const auto shared = static_cast<int64_t>(shared_bytes(b, over));
     changes[b.life.first] -= shared;
-    changes[uint64_t{b.life.first} + 1] += shared;
+    changes[uint64_t{over.life.last} + 1] += shared;
   }
   int64_t live = 0, most = 0;
   for (const auto& [step, change] : changes) most = std::max(most, live += change);
@@ -79,8 +81,10 @@ struct Taken {
 Taken taken(const std::vector<Block>& blocks, uint32_t i, uint32_t placed) {
   const Block &b = blocks[i], &p = blocks[placed];
   const auto at = static_cast<int64_t>(p.offset), end = at + static_cast<int64_t>(p.bytes), begin = at - static_cast<int64_t>(b.bytes);
-  if (b.over == static_cast<int32_t>(placed)) return {std::max(begin, at - b.distance), end};
-  if (p.over == static_cast<int32_t>(i)) return {begin, std::min(end, at + p.distance)};
+  if (b.over == static_cast<int32_t>(placed) && !b.behind) return {std::max(begin, at - b.distance), end};
+  if (b.over == static_cast<int32_t>(placed)) return {begin, std::min(end, at + b.distance)};
+  if (p.over == static_cast<int32_t>(i) && !p.behind) return {begin, std::min(end, at + p.distance)};
+  if (p.over == static_cast<int32_t>(i)) return {std::max(begin, at - p.distance), end};
   return {begin, end};
 }
 

@@ -52,10 +52,11 @@ struct Block {
   uint32_t alignment = 16;
   Life life;
   uint64_t offset = 0;  // result
-  // The block that ends in the step where this one begins and may share bytes with it, when it starts at least `distance` bytes further
-  // up; -1: none. No two blocks name the same one.
+  // The block that ends in the step (or lone strip) where this one begins and may share bytes with it, when it starts at least `distance`
+  // bytes further up; -1: none. No two blocks name the same one. `behind`: further down.
   int32_t over = -1;
   int64_t distance = 0;
+  bool behind = false;
 };
 
 // Bytes of both that one place serves, at the most.

@@ -29,6 +29,31 @@ int64_t distance_of(const ops::Window& w, const TensorDesc& x, const TensorDesc&
   return most;
 }
 
+// The same where a trip's rows are read and written at once; how far behind it where trips go backwards.
+int64_t distance_by_rows(const ops::Window& w, const TensorDesc& x, const TensorDesc& y, const mote::Step& rows, uint32_t trips) {
+  const int64_t pixel = int64_t{y.dims[3]} * (dtype_bits(y.dtype) / 8);
+  const ops::WindowDim& d = w.dim[0];
+  int64_t most = INT64_MIN;
+  for (uint32_t trip = 0; trip < trips; ++trip) {
+    const int64_t first = rows.begin + int64_t{trip} * rows.step, begin = std::max<int64_t>(first, 0);
+    const int64_t end = std::min<int64_t>(first + rows.rows, y.dims[1]);
+    if (begin >= end) continue;
+    if (rows.step < 0) {
+      const int64_t read = std::clamp<int64_t>((end - 1) * d.stride - d.pad_begin + d.extent(), 0, d.in);
+      most = std::max(most, read * x.strides[1] - begin * y.strides[1]);
+      continue;
+    }
+    const int64_t written = (end - 1) * y.strides[1] + int64_t{y.dims[2] - 1} * y.strides[2] + pixel;
+    most = std::max(most, written - first_of(d, begin) * x.strides[1]);
+  }
+  return most;
+}
+
+// The strip that holds this step alone.
+const Step* lone_strip(const Plan& plan, uint32_t i) {
+  return i > 0 && plan.steps[i - 1].is(ControlOp::kStrip) && plan.steps[i - 1].body == 1 ? &plan.steps[i - 1] : nullptr;
+}
+
 bool is_image(const TensorDesc& d) {
   return d.storage == Storage::kArena && d.rank == 4 && d.dims[0] == 1 && d.dims[1] > 0 && d.dims[2] > 0 && d.dynamic == 0 &&
          d.ring_rows == 0 && d.layout == Layout::kPlain;
@@ -36,21 +61,27 @@ bool is_image(const TensorDesc& d) {
 
 std::optional<Overlap> overlap_of(const Plan& plan, uint32_t i, const std::vector<emit::Life>& lives) {
   const Step& s = plan.steps[i];
-  if (!s.in_order || s.rows.rows != 0 || s.inputs.empty() || s.outputs.size() != 1 || s.inputs[0] < 0 || s.outputs[0] < 0) return {};
+  const Step* const strip = lone_strip(plan, i);
+  const bool in_order = s.in_order && s.rows.rows == 0;
+  if ((!in_order && strip == nullptr) || s.inputs.empty() || s.outputs.size() != 1 || s.inputs[0] < 0 || s.outputs[0] < 0) return {};
   const Tensor &x = plan.tensor(s.inputs[0]), &y = plan.tensor(s.outputs[0]);
   const std::optional<ops::Window> window = window_of(plan, s);
   if (!window || window->rank > 2 || !is_image(x.desc) || !is_image(y.desc) || x.place == y.place) return {};
   if (x.desc.strides[2] != x.desc.dims[3] * x.desc.strides[3]) return {};  // as kernels want it: pixels side by side
   const auto &ends = lives[static_cast<size_t>(x.place)], &begins = lives[static_cast<size_t>(y.place)];
-  if (ends.last != i || begins.first != i || plan.buffers[static_cast<size_t>(x.place)].state) return {};
+  // What a strip touches is alive all through it.
+  if (ends.last != i || begins.first != (strip != nullptr ? i - 1 : i) || plan.buffers[static_cast<size_t>(x.place)].state) return {};
   // Other operands are read in their own order.
   for (size_t k = 1; k < s.inputs.size(); ++k) {
     if (s.inputs[k] < 0) continue;
     const Tensor& t = plan.tensor(s.inputs[k]);
     if ((t.desc.storage == Storage::kArena || t.desc.storage == Storage::kState) && t.place == x.place) return {};
   }
-  const int64_t distance = distance_of(*window, x.desc, y.desc) + static_cast<int64_t>(y.at) - static_cast<int64_t>(x.at);
-  return Overlap{i, y.place, x.place, distance};
+  const int64_t away =
+      strip != nullptr ? distance_by_rows(*window, x.desc, y.desc, s.rows, strip->trips) : distance_of(*window, x.desc, y.desc);
+  const bool behind = strip != nullptr && s.rows.step < 0;
+  const int64_t apart = static_cast<int64_t>(y.at) - static_cast<int64_t>(x.at);
+  return Overlap{i, y.place, x.place, behind ? away - apart : away + apart, behind};
 }
 
 }  // namespace

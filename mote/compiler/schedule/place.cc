@@ -55,6 +55,7 @@ void relate(const std::vector<size_t>& buffers, const std::vector<Overlap>& over
     emit::Block& b = (*blocks)[static_cast<size_t>(output->second)];
     b.over = input->second;
     b.distance = o.distance;
+    b.behind = o.behind;
   }
 }
 

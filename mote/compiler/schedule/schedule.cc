@@ -5,6 +5,7 @@
 #include "mote/compiler/emit/builder.h"
 #include "mote/compiler/schedule/build.h"
 #include "mote/compiler/schedule/order.h"
+#include "mote/compiler/schedule/overlap_rows.h"
 #include "mote/compiler/schedule/place.h"
 #include "mote/compiler/schedule/share.h"
 #include "mote/compiler/schedule/strip_search.h"
@@ -135,6 +136,7 @@ bool make_plan(const ir::Graph& graph, const PlanOptions& options, Plan* out, st
     if (best.steps.size() > kManySteps) break;
   }
   if (options.strips != Strips::kOff && !with_strips(fresh, options, ops, share, &best, error)) return false;
+  if (options.overlap_rows && !overlap_rows(best, ops, options.alignment, options.strip_ram, error)) return false;
   if (!place_buffers(best, options.alignment, emit::Effort::kThorough, error)) return false;
   if (options.place && !place_by(best, options, error)) return false;
   if (!verify_plan(best, ops, error)) return false;

@@ -29,6 +29,8 @@ struct PlanOptions {
   // For programs that need not pass the runtime's verifier: which steps have a kernel that computes pixel after pixel (Step::in_order).
   // Asked for the steps before anything is shared or placed.
   std::function<std::vector<bool>(const Plan& plan)> in_order;
+  // Convolutions a few rows at a time where their output may lie on the input then (overlap_rows.h): less memory, a little more time.
+  bool overlap_rows = false;
   // The user's own memory planner: sets the offsets of a bank's blocks, of which states live all the time. They are verified.
   std::function<bool(const Bank& bank, std::vector<emit::Block>* blocks, std::string* error)> place;
   const OpRegistry* ops = nullptr;  // null: the built-in operators. Custom ones must be in it

@@ -29,6 +29,7 @@ std::vector<int64_t> live_bytes(const Plan& plan) {
     emit::Block block, over;
     block.bytes = y.bytes, over.bytes = x.bytes;
     block.distance = o.distance;
+    block.behind = o.behind;
     const auto shared = static_cast<int64_t>(emit::shared_bytes(block, over));
     live[o.step] -= shared;
     live[o.step + 1] += shared;

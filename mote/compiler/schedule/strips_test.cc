@@ -2,6 +2,7 @@
 
 #include "mote/compiler/schedule/strips.h"
 
+#include <cstring>
 #include <random>
 
 #include "mote/compiler/schedule/testing/conv_net.h"
@@ -17,10 +18,20 @@ Buffers input_for(const Graph& g, uint32_t seed) {
   return {bytes_of(in)};
 }
 
+schedule::PlanOptions least_memory() {
+  schedule::PlanOptions o;
+  o.strips = schedule::Strips::kMinMemory;
+  return o;
+}
+schedule::PlanOptions overlapping() {
+  schedule::PlanOptions o;
+  o.overlap_rows = true;
+  o.alignment = 16;
+  return o;
+}
+
 // Runs with and without strips; returns the peaks.
-std::pair<uint64_t, uint64_t> compare(const Graph& g, const char* what) {
-  schedule::PlanOptions strips;
-  strips.strips = schedule::Strips::kMinMemory;
+std::pair<uint64_t, uint64_t> compare(const Graph& g, const char* what, const schedule::PlanOptions& strips = least_memory()) {
   const auto whole = load(g), tiled = load(g, strips);
   EXPECT_TRUE(whole != nullptr && tiled != nullptr) << what;
   if (whole == nullptr || tiled == nullptr) return {0, 0};
@@ -37,7 +48,7 @@ TEST(Strips, AMobilenetNeedsAFractionOfItsMemory) {
 }
 
 TEST(Strips, RandomNetsGiveTheSameBits) {
-  int smaller = 0;
+  int smaller = 0, overlapped = 0;
   for (uint32_t seed = 0; seed < 40; ++seed) {
     Graph g;
     ConvNet n(g, seed);
@@ -59,9 +70,54 @@ TEST(Strips, RandomNetsGiveTheSameBits) {
     n.output(n.op(OpId::reduce_max, {values.back()}));
     const auto [whole, tiled] = compare(g, ("seed " + std::to_string(seed)).c_str());
     smaller += tiled < whole;
+    const auto [apart, over] = compare(g, ("rows over rows, seed " + std::to_string(seed)).c_str(), overlapping());
+    overlapped += over < apart;
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
   EXPECT_GE(smaller, 20);
+  EXPECT_GE(overlapped, 20);
+}
+
+// Two convolutions of the same size: the second lies on what it is computed from, but for the rows of a trip and one more.
+void two_alike(Graph& g) {
+  ConvNet n(g, 3);
+  Value* x = n.conv(n.input(32, 3), 8, 3, 1);
+  n.output(n.op(OpId::reduce_mean, {n.conv(x, 8, 3, 1)}));
+}
+
+TEST(Strips, RowsLieOnRowsThatAreReadNoMore) {
+  Graph g;
+  two_alike(g);
+  const uint64_t row = 32 * 8 * 4;
+  schedule::PlanOptions o = overlapping();
+  schedule::Plan plan;
+  std::string error;
+  ASSERT_TRUE(schedule::make_plan(g, o, &plan, &error)) << error;
+  EXPECT_EQ(plan.peak(), 32 * row + 9 * row) << "four trips of eight rows";
+  o.strip_ram = 35 * row;
+  ASSERT_TRUE(schedule::make_plan(g, o, &plan, &error)) << error;
+  EXPECT_LE(plan.peak(), o.strip_ram);
+  compare(g, "goal", o);
+}
+
+TEST(Strips, OnlyThereMayAConvolutionLieOnItsInput) {
+  Graph g;
+  two_alike(g);
+  schedule::Plan plan;
+  emit::ProgramRecords records;
+  emit::FileBytes file;
+  std::string error;
+  ASSERT_TRUE(schedule::make_plan(g, overlapping(), &plan, &error) && emit::lower(plan, {}, &records, &error)) << error;
+  EXPECT_TRUE(emit::write_program(records, {}, emit::builtin_registry(), &file, &error)) << error;
+  for (const Instruction& n : records.instructions) {
+    if (n.op != static_cast<uint16_t>(ControlOp::kStrip)) continue;
+    StripAttrs a;
+    std::memcpy(&a, records.attrs.data() + n.attrs, sizeof a);
+    a.body_count = 0;
+    std::memcpy(records.attrs.data() + n.attrs, &a, sizeof a);
+  }
+  EXPECT_FALSE(emit::write_program(records, {}, emit::builtin_registry(), &file, &error));
+  EXPECT_NE(error.find("overlap"), std::string::npos) << error;
 }
 
 TEST(Strips, StopAtTheGoal) {

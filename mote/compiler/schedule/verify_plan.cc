@@ -170,7 +170,8 @@ class Verifier {
   bool buffer_in_front(int32_t output, int32_t input) const {
     const auto offset = [&](int32_t b) { return static_cast<int64_t>(p_.buffers[static_cast<size_t>(b)].offset); };
     return std::any_of(overlaps_.begin(), overlaps_.end(), [&](const Overlap& o) {
-      return o.output == output && o.input == input && offset(input) - offset(output) >= o.distance;
+      const int64_t in_front = offset(input) - offset(output);
+      return o.output == output && o.input == input && (o.behind ? -in_front : in_front) >= o.distance;
     });
   }
 
