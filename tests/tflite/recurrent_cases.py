@@ -48,9 +48,10 @@ def unidirectional_lstm(rng, kind):
 
 @case("UNIDIRECTIONAL_SEQUENCE_LSTM", INT8)
 def integer_lstm(rng, kind):
-    t, b, i, c = (int(v) for v in rng.integers(1, 6, 4))
+    most = 40 if rng.integers(2) else 5  # wide enough for kernels that take 16 inputs at a time
+    t, b, i, c = (int(v) for v in rng.integers(1, [5, 4, most + 1, most + 1]))
     coupled, projection = bool(rng.integers(2)), bool(rng.integers(2))
-    o = int(rng.integers(1, 5)) if projection else c
+    o = int(rng.integers(1, most)) if projection else c
     time_major = bool(rng.integers(2))
 
     def bias(n, s):
@@ -118,7 +119,8 @@ def sequence_rnn(rng, kind):
 
 @case("SVDF", F32, "hybrid", INT8)
 def svdf(rng, kind):
-    b, rank, i, units, memory = (int(v) for v in rng.integers([1, 1, 1, 1, 2], [3, 3, 6, 6, 6]))
+    most = 40 if rng.integers(2) else 6
+    b, rank, i, units, memory = (int(v) for v in rng.integers([1, 1, 1, 1, 2], [3, 4, most, 9, most // 2 + 2]))
     f = units * rank
     if kind == INT8:
         x = Tensor([b, i], INT8, scale=0.02, zero=int(rng.integers(-9, 9)))

@@ -80,6 +80,12 @@ inline uint32_t greatest_bytes(uint32_t a, uint32_t b) {
   asm("ssub8 %0, %1, %2\n\tsel %0, %1, %2" : "=&r"(r) : "r"(a), "r"(b));
   return r;
 }
+// Of each lane of two pairs the greater one.
+inline uint32_t greatest_pair(uint32_t a, uint32_t b) {
+  uint32_t r;
+  asm("ssub16 %0, %1, %2\n\tsel %0, %1, %2" : "=&r"(r) : "r"(a), "r"(b));
+  return r;
+}
 inline int32_t saturate8(int32_t v) {
   int32_t r;
   asm("ssat %0, #8, %1" : "=r"(r) : "r"(v) : "cc");
@@ -97,6 +103,9 @@ inline uint32_t add_even_bytes(uint32_t pair, uint32_t v) {
   return pair_of(low(pair) + static_cast<int8_t>(v), high(pair) + static_cast<int8_t>(v >> 16));
 }
 inline uint32_t add_odd_bytes(uint32_t pair, uint32_t v) { return add_even_bytes(pair, v >> 8); }
+inline uint32_t greatest_pair(uint32_t a, uint32_t b) {
+  return pair_of(low(a) > low(b) ? low(a) : low(b), high(a) > high(b) ? high(a) : high(b));
+}
 inline uint32_t greatest_bytes(uint32_t a, uint32_t b) {
   uint32_t r = 0;
   for (int i = 0; i < 32; i += 8) r |= (static_cast<int8_t>(a >> i) > static_cast<int8_t>(b >> i) ? a : b) & (0xffu << i);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Operators on 8-bit elements that need few products: tables, products and sums with broadcasting, reductions, maxima under windows.
+// Operators on elements that need few products: tables, products and sums with broadcasting, reductions, maxima under windows.
 
 #include "mote/kernels/cortexm/conv.h"
 #include "mote/ops/common/fixed_point.h"
@@ -32,19 +32,19 @@ inline void look_up_rows(const TableRows& t, const void* from, void* to, int32_t
   }
 }
 
-// Elements of two tensors and a result, in up to four dimensions; steps in bytes, 0 where an operand repeats.
+// Elements of two tensors and a result, in up to four dimensions; steps in elements, 0 where an operand repeats.
 struct Pairs {
   int32_t dims[4], a[4], b[4], y[4];
 };
-template <class F>
-inline void each_pair(const Pairs& p, const int8_t* a, const int8_t* b, int8_t* y, const F& f) {
+template <class T, class F>
+inline void each_pair(const Pairs& p, const T* a, const T* b, T* y, const F& f) {
   for (int32_t i = 0; i < p.dims[0]; ++i)
     for (int32_t j = 0; j < p.dims[1]; ++j)
       for (int32_t k = 0; k < p.dims[2]; ++k) {
-        const int8_t* u = a + i * p.a[0] + j * p.a[1] + k * p.a[2];
-        const int8_t* v = b + i * p.b[0] + j * p.b[1] + k * p.b[2];
-        int8_t* out = y + i * p.y[0] + j * p.y[1] + k * p.y[2];
-        for (int32_t l = p.dims[3]; l > 0; --l, u += p.a[3], v += p.b[3], out += p.y[3]) *out = static_cast<int8_t>(f(*u, *v));
+        const T* u = a + i * p.a[0] + j * p.a[1] + k * p.a[2];
+        const T* v = b + i * p.b[0] + j * p.b[1] + k * p.b[2];
+        T* out = y + i * p.y[0] + j * p.y[1] + k * p.y[2];
+        for (int32_t l = p.dims[3]; l > 0; --l, u += p.a[3], v += p.b[3], out += p.y[3]) *out = static_cast<T>(f(*u, *v));
       }
 }
 
@@ -52,11 +52,13 @@ struct SumPairs {
   Pairs pairs;
   Sum sum;
 };
-inline void add_pairs(const SumPairs& s, const int8_t* a, const int8_t* b, int8_t* y) {
+template <class T>
+inline void add_pairs(const SumPairs& s, const T* a, const T* b, T* y) {
   const Sum sum = s.sum;
   each_pair(s.pairs, a, b, y, [&sum](int32_t u, int32_t v) { return added(u, v, sum); });
 }
-inline void subtract_pairs(const SumPairs& s, const int8_t* a, const int8_t* b, int8_t* y) {
+template <class T>
+inline void subtract_pairs(const SumPairs& s, const T* a, const T* b, T* y) {
   const Sum sum = s.sum;
   each_pair(s.pairs, a, b, y, [&sum](int32_t u, int32_t v) { return added<-1>(u, v, sum); });
 }
@@ -64,8 +66,7 @@ inline void subtract_pairs(const SumPairs& s, const int8_t* a, const int8_t* b, 
 struct MulPairs {
   Pairs pairs;
   Scale scale;
-  int16_t a_zero, b_zero, y_zero;
-  int8_t lo, hi;
+  int16_t a_zero, b_zero, y_zero, lo, hi;
 };
 inline void multiply_pairs(const MulPairs& m, const int8_t* a, const int8_t* b, int8_t* y) {
   const MulPairs c = m;
@@ -81,13 +82,14 @@ struct Reduction {
   int32_t multiplier, shift, offset, y_zero;  // of sums: what zero points add up to is in `offset`
 };
 // Means and sums.
-inline void reduce_sum(const Reduction& r, const int8_t* x, int8_t* y) {
+template <class T>
+inline void reduce_sum(const Reduction& r, const T* x, T* y) {
   for (int32_t o = 0; o < r.outer; ++o, x += r.count * r.inner) {
     for (int32_t i = 0; i < r.inner; ++i) {
       int32_t sum = r.offset;
-      const int8_t* in = x + i;
+      const T* in = x + i;
       for (int32_t k = r.count; k > 0; --k, in += r.inner) sum += *in;
-      *y++ = static_cast<int8_t>(ops::clamp_to(int64_t{ops::scale_by(sum, r.multiplier, r.shift)} + r.y_zero, -128, 127));
+      *y++ = ops::saturate_to<T>(int64_t{ops::scale_by(sum, r.multiplier, r.shift)} + r.y_zero);
     }
   }
 }

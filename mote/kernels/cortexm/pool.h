@@ -24,10 +24,9 @@ struct Under {
   int32_t count() const { return row_count * columns; }
 };
 
-// Rows [begin, end) of the output: four(under, channel) gives a word of four channels, one(under, channel) a single one. P: a struct with
-// x, y and window. Every window has an element.
-template <class P, class Four, class One>
-inline void each_window(const P& p, const int8_t* x, int8_t* y, int32_t begin, int32_t end, const Four& four, const One& one) {
+// Rows [begin, end) of the output: pixel(under, address) for each. P: a struct with x, y and window. Every window has an element.
+template <class P, class Pixel>
+inline void each_window(const P& p, const int8_t* x, int8_t* y, int32_t begin, int32_t end, const Pixel& pixel) {
   const Window& w = p.window;
   for (int32_t row = begin; row < end; ++row) {
     const int32_t top = row * w.stride_rows - w.pad_rows;
@@ -40,14 +39,21 @@ inline void each_window(const P& p, const int8_t* x, int8_t* y, int32_t begin, i
       const int8_t* first = x + c0 * p.x.pixel_bytes;
       const Under under{{first + in_ring * p.x.row_bytes, first}, p.x.row_bytes, p.x.pixel_bytes,
                         p.x.ring != 0 ? p.x.ring - in_ring : -1,  r1 - r0,       c1 - c0};
-      int32_t k = 0;
-      for (; k + 4 <= p.y.channels; k += 4) {
-        const uint32_t word = four(under, k);
-        std::memcpy(out + k, &word, 4);
-      }
-      for (; k < p.y.channels; ++k) out[k] = static_cast<int8_t>(one(under, k));
+      pixel(under, out);
     }
   }
+}
+// four(under, channel) gives a word of four channels, one(under, channel) a single one.
+template <class P, class Four, class One>
+inline void each_window(const P& p, const int8_t* x, int8_t* y, int32_t begin, int32_t end, const Four& four, const One& one) {
+  each_window(p, x, y, begin, end, [&](const Under& under, int8_t* out) {
+    int32_t k = 0;
+    for (; k + 4 <= p.y.channels; k += 4) {
+      const uint32_t word = four(under, k);
+      std::memcpy(out + k, &word, 4);
+    }
+    for (; k < p.y.channels; ++k) out[k] = static_cast<int8_t>(one(under, k));
+  });
 }
 
 struct AvgPool {

@@ -43,8 +43,7 @@ inline int32_t scaled(int32_t doubled, const Scale& s) {
 // a + b (or a - b) of elements with different scales, as q_add has it.
 struct Sum {
   Scale a, b, y;
-  int16_t a_zero, b_zero, y_zero;
-  int8_t lo, hi;
+  int16_t a_zero, b_zero, y_zero, lo, hi;
   int8_t left;  // one more than q_add's left_shift
 };
 template <int kSign = 1>

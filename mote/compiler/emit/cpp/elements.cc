@@ -89,10 +89,12 @@ std::optional<KernelCall> table(const Source& s, const Instruction& n, Constants
   return call;
 }
 
-// The shapes of operands that broadcast; nothing when they need more than four dimensions.
-std::optional<std::string> pairs_text(const TensorDesc& a, const TensorDesc& b, const TensorDesc& y) {
+}  // namespace
+
+std::optional<std::string> pairs_text(DType type, const TensorDesc& a, const TensorDesc& b, const TensorDesc& y) {
+  const auto size = static_cast<int32_t>(dtype_bytes(type));
   for (const TensorDesc* d : {&a, &b, &y})
-    if (d->dtype != DType::s8 || d->layout != Layout::kPlain || d->ring_rows != 0 || d->dynamic != 0) return std::nullopt;
+    if (d->dtype != type || d->layout != Layout::kPlain || d->ring_rows != 0 || d->dynamic != 0) return std::nullopt;
   struct Dim {
     int32_t size, a, b, y;
   };
@@ -100,10 +102,10 @@ std::optional<std::string> pairs_text(const TensorDesc& a, const TensorDesc& b, 
   for (int i = 0; i < y.rank; ++i) {
     const auto step = [&](const TensorDesc& d) {
       const int k = i - (y.rank - d.rank);
-      return k < 0 || d.dims[k] == 1 ? 0 : d.strides[k];
+      return k < 0 || d.dims[k] == 1 ? 0 : d.strides[k] / size;
     };
     if (y.dims[i] == 1) continue;
-    const Dim next{y.dims[i], step(a), step(b), y.strides[i]};
+    const Dim next{y.dims[i], step(a), step(b), y.strides[i] / size};
     // Dimensions that follow each other in all three are one.
     if (!dims.empty()) {
       Dim& last = dims.back();
@@ -120,9 +122,11 @@ std::optional<std::string> pairs_text(const TensorDesc& a, const TensorDesc& b, 
   return "{" + list(&Dim::size) + ", " + list(&Dim::a) + ", " + list(&Dim::b) + ", " + list(&Dim::y) + "}";
 }
 
+namespace {
+
 std::optional<KernelCall> sum(const Source& s, const Instruction& n, const char* function) {
   const std::vector<int32_t> operands = {s.input(n, 0), s.input(n, 1), s.output(n, 0)};
-  const std::optional<std::string> pairs = pairs_text(s.desc(operands[0]), s.desc(operands[1]), s.desc(operands[2]));
+  const std::optional<std::string> pairs = pairs_text(DType::s8, s.desc(operands[0]), s.desc(operands[1]), s.desc(operands[2]));
   const std::optional<std::string> how = sum_text(s.attrs<ops::QuantBinaryAttrs>(n));
   if (!pairs || !how) return std::nullopt;
   KernelCall call = element_call("SumPairs", function, operands);
@@ -134,7 +138,7 @@ std::optional<KernelCall> product(const Source& s, const Instruction& n) {
   const auto a = s.attrs<ops::q_mul::Attrs>(n);
   const std::vector<int32_t> operands = {s.input(n, 0), s.input(n, 1), s.output(n, 0)};
   if (a.mode != 0 || a.shift > 0 || a.shift < -31 || a.multiplier < 0) return std::nullopt;
-  const std::optional<std::string> pairs = pairs_text(s.desc(operands[0]), s.desc(operands[1]), s.desc(operands[2]));
+  const std::optional<std::string> pairs = pairs_text(DType::s8, s.desc(operands[0]), s.desc(operands[1]), s.desc(operands[2]));
   if (!pairs) return std::nullopt;
   const ops::IntRange r = ops::clamp_range(a.clamp_lo, a.clamp_hi, DType::s8);
   KernelCall call = element_call("MulPairs", "multiply_pairs", operands);
@@ -144,13 +148,14 @@ std::optional<KernelCall> product(const Source& s, const Instruction& n) {
   return call;
 }
 
-// Means and sums over axes that follow each other.
-std::optional<KernelCall> reduction(const Source& s, const Instruction& n) {
+}  // namespace
+
+std::optional<KernelCall> reduction_call(const Source& s, const Instruction& n, DType type) {
   auto a = s.attrs<ops::q_reduce::Attrs>(n);
   const TensorDesc &x = s.desc(s.input(n, 0)), &y = s.desc(s.output(n, 0));
   const auto kind = static_cast<ops::q_reduce::Kind>(a.kind);
   if (s.input(n, 1) >= 0 || a.mode != 0 || (kind != ops::q_reduce::Kind::kMean && kind != ops::q_reduce::Kind::kSum)) return std::nullopt;
-  if (x.dtype != DType::s8 || !is_dense(x) || !is_dense(y) || x.dynamic != 0 || element_count(x) == 0) return std::nullopt;
+  if (x.dtype != type || !is_dense(x) || !is_dense(y) || x.dynamic != 0 || element_count(x) == 0) return std::nullopt;
   bool reduced[kMaxRank] = {};
   for (int i = 0; i < x.rank; ++i) reduced[i] = a.axis_count == 0;
   for (int i = 0; i < a.axis_count && i < kMaxRank; ++i) reduced[a.axes[i] < 0 ? a.axes[i] + x.rank : a.axes[i]] = true;
@@ -159,7 +164,7 @@ std::optional<KernelCall> reduction(const Source& s, const Instruction& n) {
     if (reduced[i] && inner > 1) return std::nullopt;
     (reduced[i] ? count : count > 1 ? inner : outer) *= x.dims[i];
   }
-  if (count > 1 << 20) return std::nullopt;
+  if (count > (type == DType::s8 ? 1 << 20 : 1 << 14)) return std::nullopt;
   int32_t multiplier = a.multiplier, shift = a.shift;
   if (kind == ops::q_reduce::Kind::kMean) {  // as q_reduce::scaled has it
     const int32_t up = std::min(31 - ops::leading_zeros(static_cast<uint32_t>(count)), 31 + shift);
@@ -170,6 +175,8 @@ std::optional<KernelCall> reduction(const Source& s, const Instruction& n) {
   call.geometry = list_text({outer, count, inner, multiplier, shift, -count * a.input_zero, a.output_zero});
   return call;
 }
+
+namespace {
 
 std::optional<KernelCall> maximum(const Source& s, const Instruction& n) {
   const auto a = s.attrs<ops::max_pool::Attrs>(n);
@@ -198,7 +205,7 @@ std::optional<KernelCall> find_element_kernel(const Source& s, const Instruction
     case OpId::q_add: return sum(s, n, "add_pairs");
     case OpId::q_sub: return sum(s, n, "subtract_pairs");
     case OpId::q_mul: return product(s, n);
-    case OpId::q_reduce: return reduction(s, n);
+    case OpId::q_reduce: return reduction_call(s, n, DType::s8);
     case OpId::max_pool: return maximum(s, n);
     default: return table(s, n, constants);
   }

@@ -182,8 +182,14 @@ class CppEmitter {
     };
     if (!k->sum.empty()) geometries_ += "const Sum kSum" + id + " = " + k->sum + ";\n";
     geometries_ += "const " + k->type + " kStep" + id + " = " + numbered(k->geometry) + ";\n";
-    *body += indent + k->function + "(kStep" + id;
-    for (const int32_t t : k->inputs) *body += ", " + typed(t);
+    const int32_t images = k->by_rows ? s_.desc(k->inputs.back()).dims[0] : 1;
+    *body += indent;
+    if (images > 1) *body += "for (int n = 0; n < " + number(static_cast<uint64_t>(images)) + "; ++n) ";
+    *body += k->function + "(kStep" + id;
+    for (const int32_t t : k->inputs) {
+      *body += ", " + typed(t);
+      if (images > 1 && t >= 0) *body += " + n * " + number(static_cast<uint64_t>(s_.desc(t).strides[0]) / dtype_bytes(s_.desc(t).dtype));
+    }
     *body += k->more;
     if (k->by_rows) *body += ", " + begin + ", " + end;
     if (k->scratch_bytes > 0) *body += ", " + scratch(k->scratch_type);

@@ -6,6 +6,7 @@
 
 #include "mote/compiler/emit/builder.h"
 #include "mote/compiler/emit/cpp/requant.h"
+#include "mote/kernels/cortexm/sigmoid.h"
 #include "mote/ops/common/quant.h"
 
 namespace mote::emit {
@@ -60,7 +61,39 @@ TEST(Requant, FloatingPointByLookingForTheSameSteps) {
     ++found;
     expect_same(w, left, c);
   }
-  EXPECT_GE(found, 25);
+  EXPECT_GE(found, 40);
+}
+
+TEST(Requant, SumsAlmostInTheMiddleBetweenTwoResults) {
+  for (const double factor : {0.00399999983935, 0.00400000018998, 0.0199999999, 0.03125}) {
+    Wanted w;
+    w.multiplier = factor;
+    w.least = -260000;
+    w.most = 260000;
+    w.of = [=](int32_t sum) { return ops::clamp_to(ops::round_to_s32(sum * factor, ops::Rounding::kHalfAway), -128, 127); };
+    cortexm::Channel c{};
+    const int left = most_left(w.least, w.most);
+    ASSERT_TRUE(find_requant(w, left, &c)) << factor;
+    expect_same(w, left, c);
+  }
+}
+
+template <int kBits>
+void expect_same_tanh() {
+  for (int32_t x = -32768; x <= 32767; ++x)
+    ASSERT_EQ(cortexm::tanh16<kBits>(x), ops::tanh_of(ops::Fixed<int16_t, kBits>{static_cast<int16_t>(x)}).raw) << x << ", bits " << kBits;
+}
+
+TEST(Sigmoid, TheOperatorsBitsForEveryNumber) {
+  for (int32_t x = -32768; x <= 32767; ++x)
+    ASSERT_EQ(cortexm::logistic16(x), ops::logistic_of(ops::Fixed<int16_t, 3>{static_cast<int16_t>(x)}).raw) << x;
+  expect_same_tanh<0>();
+  expect_same_tanh<1>();
+  expect_same_tanh<2>();
+  expect_same_tanh<3>();
+  expect_same_tanh<4>();
+  expect_same_tanh<5>();
+  expect_same_tanh<6>();
 }
 
 TEST(Requant, ChannelsThatSayNothing) {

@@ -5,6 +5,7 @@
 #include "mote/compiler/emit/cpp/elements.h"
 #include "mote/compiler/emit/cpp/floats.h"
 #include "mote/compiler/emit/cpp/product.h"
+#include "mote/compiler/emit/cpp/recurrent.h"
 #include "mote/compiler/emit/cpp/streams.h"
 #include "mote/compiler/emit/cpp/wide.h"
 #include "mote/compiler/emit/lower.h"
@@ -32,7 +33,12 @@ std::string list_text(std::initializer_list<int64_t> values) {
 }
 
 bool is_image(const TensorDesc& d) {
-  return d.dtype == DType::s8 && d.layout == Layout::kPlain && d.rank == 4 && d.dims[0] == 1 && small(d) && d.ring_rows < 0x8000;
+  return d.dtype == DType::s8 && d.layout == Layout::kPlain && d.rank == 4 && small(d) && d.ring_rows < 0x8000;
+}
+bool is_wide_image(TensorDesc d) {
+  if (d.dtype != DType::s16 || d.rank != 4 || d.strides[3] != 2) return false;
+  d.dtype = DType::s8;
+  return is_image(d);
 }
 std::string rows_text(const TensorDesc& d) { return list_text({d.strides[1], d.strides[2], d.dims[1], d.dims[2], d.dims[3], d.ring_rows}); }
 
@@ -52,13 +58,13 @@ std::string pointer_text(const std::string& name, const char* type) {
 std::string scale_text(int32_t multiplier, int32_t shift) {
   return list_text({multiplier, shift < 0 ? int64_t{1} << (-shift - 1) : 0, shift < 0 ? -1 : 0, -shift});
 }
-std::optional<std::string> sum_text(const ops::QuantBinaryAttrs& a) {
+std::optional<std::string> sum_text(const ops::QuantBinaryAttrs& a, DType type) {
   if (static_cast<ops::QuantMode>(a.mode) != ops::QuantMode::kFixed || a.left_shift > 20) return std::nullopt;
   for (const int32_t shift : {a.a_shift, a.b_shift, a.y_shift})
     if (shift > 0 || shift < -31) return std::nullopt;
   for (const int32_t m : {a.a_multiplier, a.b_multiplier, a.y_multiplier})
     if (m < 0) return std::nullopt;
-  const ops::IntRange r = ops::clamp_range(a.clamp_lo, a.clamp_hi, DType::s8);
+  const ops::IntRange r = ops::clamp_range(a.clamp_lo, a.clamp_hi, type);
   return "{" + scale_text(a.a_multiplier, a.a_shift) + ", " + scale_text(a.b_multiplier, a.b_shift) + ", " +
          scale_text(a.y_multiplier, a.y_shift) + ", " + text(a.a_zero) + ", " + text(a.b_zero) + ", " + text(a.y_zero) + ", " + text(r.lo) +
          ", " + text(r.hi) + ", " + text(a.left_shift + 1) + "}";
@@ -292,6 +298,7 @@ std::optional<KernelCall> q_add(const Source& s, const Instruction& n) {
 
 std::optional<KernelCall> find_kernel(const Source& source, const Instruction& n, Isa isa, Constants* constants) {
   if (const auto call = find_wide_kernel(source, n, constants)) return call;
+  if (const auto call = find_wide_element_kernel(source, n, constants)) return call;
   switch (static_cast<OpId>(n.op)) {
     case OpId::q_conv: return q_conv(source, n, isa, constants);
     case OpId::q_matmul: return q_matmul(source, n, isa, constants);
@@ -299,6 +306,8 @@ std::optional<KernelCall> find_kernel(const Source& source, const Instruction& n
     case OpId::conv:
     case OpId::matmul: return find_float_kernel(source, n, constants);
     case OpId::q_softmax: return q_softmax(source, n, constants);
+    case OpId::q_svdf:
+    case OpId::q_lstm: return find_recurrent_kernel(source, n, isa, constants);
     case OpId::q_add:
       if (const auto call = q_add(source, n)) return call;
       break;

@@ -21,7 +21,7 @@ struct KernelCall {
   std::string function;         // "conv"
   std::vector<int32_t> inputs;  // tensors, in the order of the kernel's parameters, the output last; -1: null
   std::string more;             // parameters behind the output, ", 12"
-  bool by_rows = false;         // then begin and end follow
+  bool by_rows = false;         // then begin and end follow; called for one image of a batch after the other
   bool in_order = false;        // computes pixel after pixel: the output may lie on the input where that is read no more
   uint32_t scratch_bytes = 0;   // more than 0: then scratch follows
   std::string scratch_type = "uint32_t*";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace mote::emit {
 namespace {
@@ -26,8 +27,16 @@ int32_t threshold(const Wanted& w, int32_t v) {
   return static_cast<int32_t>(lo);
 }
 
+// The first sums of all results but the least one.
+std::vector<int32_t> thresholds_of(const Wanted& w) {
+  std::vector<int32_t> all;
+  const int32_t first = w.of(static_cast<int32_t>(w.least)), last = w.of(static_cast<int32_t>(w.most));
+  for (int32_t v = first + 1; v <= last; ++v) all.push_back(threshold(w, v));
+  return all;
+}
+
 // Each result v sets bounds for `add`: the first sum that gives v must reach v << shift, the one before it must not.
-bool find_add(const Wanted& w, int left, int32_t multiplier, int shift, int32_t* add) {
+bool find_add(const Wanted& w, const std::vector<int32_t>& thresholds, int left, int32_t multiplier, int shift, int32_t* add) {
   const int32_t first = w.of(static_cast<int32_t>(w.least)), last = w.of(static_cast<int32_t>(w.most));
   int64_t lower = -kFar, upper = kFar;
   const auto reach = [&](int32_t sum, int64_t v) { lower = std::max(lower, v * (int64_t{1} << shift) - grown(sum, left, multiplier)); };
@@ -35,7 +44,7 @@ bool find_add(const Wanted& w, int left, int32_t multiplier, int shift, int32_t*
   if (first > w.lo) reach(static_cast<int32_t>(w.least), first);
   if (last < w.hi) miss(static_cast<int32_t>(w.most), int64_t{last} + 1);
   for (int32_t v = first + 1; v <= last; ++v) {
-    const int32_t t = threshold(w, v);
+    const int32_t t = thresholds[static_cast<size_t>(v - first - 1)];
     reach(t, v);
     miss(t - 1, v);
     if (lower > upper) return false;
@@ -75,15 +84,19 @@ bool find_requant(const Wanted& w, int left, cortexm::Channel* out) {
   (void)std::frexp(w.multiplier, &exponent);
   const int usual = left - 1 - exponent;  // with a multiplier of 31 bits
   if (usual < 0) return false;
+  const std::vector<int32_t> thresholds = thresholds_of(w);
   // Small factors: what is added would not fit 32 bits, and the multiplier need not be that exact.
   for (int shift = std::min(usual, 31); shift >= std::min(usual, 16); --shift) {
     const int64_t nearest = std::llround(std::ldexp(w.multiplier, shift + 32 - left));
-    for (const int64_t off : {0, -1, 1, -2, 2, -3, 3}) {
+    std::vector<int64_t> offs = {0, -1, 1, -2, 2, -3, 3};
+    // Sums that lie almost in the middle between two results want a factor that is a little smaller, or larger.
+    for (int k = 24; k >= 12; --k) offs.insert(offs.end(), {-(nearest >> k), nearest >> k});
+    for (const int64_t off : offs) {
       const int64_t multiplier = nearest + off;
       if (multiplier < 1 || multiplier > std::numeric_limits<int32_t>::max()) continue;
       out->multiplier = static_cast<int32_t>(multiplier);
       out->shift = shift;
-      if (find_add(w, left, out->multiplier, shift, &out->add)) return true;
+      if (find_add(w, thresholds, left, out->multiplier, shift, &out->add)) return true;
     }
   }
   return false;

@@ -64,12 +64,6 @@ std::string range_text(const A& a) {
   return std::to_string(a.output_zero) + ", " + std::to_string(r.lo) + ", " + std::to_string(r.hi) + "}";
 }
 
-bool is_wide_image(TensorDesc d) {
-  if (d.rank != 4 || d.strides[3] != 2) return false;
-  d.dtype = DType::s8;
-  return is_image(d);
-}
-
 std::string conv_type(const Source& s, const Instruction& n) { return is_real(s, n) ? "WideConv<true>" : "WideConv<false>"; }
 
 KernelCall wide_call(const std::string& type, const char* function, const Source& s, const Instruction& n) {
