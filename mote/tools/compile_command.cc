@@ -153,6 +153,7 @@ Json result_json(const CommandSettings& s, const driver::CompileResult& r, const
             {"stages_s", stages},
             {"slow_paths", r.slow_paths},
             {"notes", r.notes}};
+  if (!r.portable.empty()) j["portable"] = r.portable;
   if (s.size) j["size"] = size_json(size_report(view));
   return j;
 }
@@ -170,6 +171,9 @@ void print_text(const CommandSettings& s, const driver::CompileResult& r, const 
   t.add({"peak memory", bytes_text(r.peak_bytes) + " (lower bound " + bytes_text(r.lower_bound_bytes) + ")" +
                             (strips > 0 ? ", " + number(strips) + (strips > 1 ? " chains in strips" : " chain in strips") : "")});
   t.add({"target", target_of(view)});
+  std::string portable;
+  for (const std::string& name : r.portable) portable += (portable.empty() ? "" : ", ") + name;
+  if (!portable.empty()) t.add({"portable kernels", portable});
   t.add({"multiply-adds", number(c.macs)});
   t.add({"golden examples", number(example_count(view))});
   char time[32];

@@ -170,7 +170,10 @@ class Pipeline {
     if (!emit::lower(p, lower, records, &error)) return fail("lower", error);
     if (prints("program")) log("-- after program\n" + emit::print(*records, false));
     const OpRegistry& ops = options_.plan.ops != nullptr ? *options_.plan.ops : emit::builtin_registry();
-    out_.slow_paths = describe(slow_paths(*records, ops, kernels::best_isa(~0u)));
+    const bool board = target::is_microcontroller(options_.target);
+    if (board) out_.portable = op_names(slow_paths_on_board(*records, ops, 0));
+    out_.slow_paths =
+        describe(board ? slow_paths_on_board(*records, ops, kWorthAWordOnBoard) : slow_paths(*records, ops, kernels::best_isa(~0u)));
     return true;
   }
 

@@ -55,6 +55,7 @@ struct CompileResult {
   std::vector<std::pair<std::string, double>> stage_seconds;
   placement::Placed placement;          // with CompileOptions::backends or a policy
   std::vector<std::string> slow_paths;  // operators that no fast kernel serves on the most able machine of this kind, a line each
+  std::vector<std::string> portable;    // for microcontrollers: names of all such operators, small ones too
   std::vector<std::string> notes;       // what the user should know, such as examples that could not be made
 };
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 
+#include "mote/kernels/cortexm/runtime/select.h"
 #include "mote/ops/op_id.h"
 #include "mote/runtime/op_registry.h"
 
@@ -65,10 +67,23 @@ class Operands {
 
 }  // namespace
 
-std::vector<SlowPath> slow_paths(const emit::ProgramRecords& r, const OpRegistry& ops, kernels::Isa isa) {
+namespace {
+
+// What serves instructions, and what is said of those it does not serve.
+struct Kernels {
+  kernels::SelectFn select;
+  bool (*has_family)(uint16_t op);
+  int64_t least;
+  const char *does_not_serve, *has_none;
+};
+
+bool has_board_family(uint16_t op) {
+  const auto id = static_cast<OpId>(op);
+  return id == OpId::q_conv || id == OpId::q_matmul || id == OpId::q_avg_pool;
+}
+
+std::vector<SlowPath> find(const emit::ProgramRecords& r, const OpRegistry& ops, const Kernels& k) {
   std::vector<SlowPath> found;
-  const kernels::SelectFn select = kernels::select_for(isa);
-  if (select == nullptr) return found;
   const Operands operands(r);
   size_t strip_end = 0;
   for (size_t pc = 0; pc < r.instructions.size(); ++pc) {
@@ -81,21 +96,42 @@ std::vector<SlowPath> slow_paths(const emit::ProgramRecords& r, const OpRegistry
     const OpDef* def = n.op < kFirstCustomOp ? ops.find(n.op, nullptr) : nullptr;
     if (def == nullptr || (def->flags & kView) != 0 || is_sequential(n.op)) continue;
     const int64_t elements = operands.largest(n);
-    if (elements < kWorthAWord) continue;
+    if (elements < k.least) continue;
     // Aligned, and as long as the operator's struct.
     std::vector<uint32_t> attrs(std::max(n.attrs_size, def->attrs_size) / 4 + 1);
     if (n.attrs_size > 0) std::memcpy(attrs.data(), r.attrs.data() + n.attrs, n.attrs_size);
     const auto* bytes = reinterpret_cast<const uint8_t*>(attrs.data());
-    if (select(n.op, operands.context(n, bytes, pc < strip_end)) != nullptr) continue;
+    if (k.select(n.op, operands.context(n, bytes, pc < strip_end)) != nullptr) continue;
     SlowPath path;
     path.op = def->name != nullptr ? def->name : "operator " + std::to_string(n.op);
     if (pc < r.source_names.size()) path.node = reinterpret_cast<const char*>(r.strings.bytes().data() + r.source_names[pc]);
-    path.reason =
-        has_family(n.op) ? "its fast kernels do not serve these types, layouts or attributes" : "the operator has no fast kernel yet";
+    path.reason = k.has_family(n.op) ? k.does_not_serve : k.has_none;
     path.elements = elements;
     found.push_back(std::move(path));
   }
   return found;
+}
+
+}  // namespace
+
+std::vector<SlowPath> slow_paths(const emit::ProgramRecords& r, const OpRegistry& ops, kernels::Isa isa) {
+  const kernels::SelectFn select = kernels::select_for(isa);
+  if (select == nullptr) return {};
+  return find(r, ops,
+              {select, has_family, kWorthAWord, "its fast kernels do not serve these types, layouts or attributes",
+               "the operator has no fast kernel yet"});
+}
+
+std::vector<SlowPath> slow_paths_on_board(const emit::ProgramRecords& r, const OpRegistry& ops, int64_t least) {
+  return find(r, ops,
+              {cortexm::select, has_board_family, least, "its kernels for microcontrollers do not serve these types, layouts or attributes",
+               "files have no kernel for it on microcontrollers (--emit cpp has more of them)"});
+}
+
+std::vector<std::string> op_names(const std::vector<SlowPath>& paths) {
+  std::set<std::string> names;
+  for (const SlowPath& p : paths) names.insert(p.op.rfind("mote::", 0) == 0 ? p.op.substr(6) : p.op);
+  return {names.begin(), names.end()};
 }
 
 std::vector<std::string> describe(const std::vector<SlowPath>& paths) {

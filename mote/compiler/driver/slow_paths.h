@@ -22,6 +22,12 @@ struct SlowPath {
 // Those of a lowered program that a machine with this instruction set would run with portable kernels; none for kPortable.
 std::vector<SlowPath> slow_paths(const emit::ProgramRecords& records, const OpRegistry& ops, kernels::Isa isa);
 
+// The same on a microcontroller whose runtime has mote::cortexm::select, of operands with at least so many elements.
+constexpr int64_t kWorthAWordOnBoard = 1000;
+std::vector<SlowPath> slow_paths_on_board(const emit::ProgramRecords& records, const OpRegistry& ops, int64_t least);
+// The operators' names, each once: "q_softmax".
+std::vector<std::string> op_names(const std::vector<SlowPath>& paths);
+
 // A line for the user; several instructions of one operator and reason are one.
 std::vector<std::string> describe(const std::vector<SlowPath>& paths);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "mote/compiler/emit/builder.h"
+#include "mote/ops/q_avg_pool/q_avg_pool.h"
 #include "mote/ops/softsign/softsign.h"
 
 namespace mote::driver {
@@ -44,6 +45,24 @@ TEST(SlowPaths, SeveralOfOneKindAreOneLine) {
   const std::vector<std::string> lines = describe(paths_of(b, best));
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_NE(lines[0].find("2 instructions"), std::string::npos) << lines[0];
+}
+
+// Averages of 8 bits have a kernel on microcontrollers, softsign has none.
+TEST(SlowPaths, OnMicrocontrollers) {
+  emit::ProgramBuilder b;
+  b.begin_method("main");
+  ops::q_avg_pool::Attrs pool;
+  pool.kernel[0] = pool.kernel[1] = 2;
+  b.output("a", b.op(OpId::q_avg_pool, pool, {b.input("x", DType::s8, {1, 20, 20, 8})}));
+  b.output("b", b.op(OpId::softsign, ops::softsign::Attrs{}, {b.input("y", DType::f32, {2000})}));
+  b.output("c", b.op(OpId::relu, NoAttrs{}, {b.input("z", DType::f32, {9})}));
+  ASSERT_TRUE(b.ok()) << b.error();
+  const OpRegistry& ops = emit::builtin_registry();
+  EXPECT_EQ(op_names(slow_paths_on_board(b.records(), ops, 0)), (std::vector<std::string>{"relu", "softsign"}));
+  const std::vector<SlowPath> large = slow_paths_on_board(b.records(), ops, kWorthAWordOnBoard);
+  ASSERT_EQ(large.size(), 1u);
+  EXPECT_EQ(large[0].op, "mote::softsign");
+  EXPECT_NE(large[0].reason.find("--emit cpp"), std::string::npos) << large[0].reason;
 }
 
 TEST(SlowPaths, NothingToSayWhereAllIsPortable) {
