@@ -56,7 +56,8 @@ def main():
                         continue
                     failed += 1
                     print(f"FAILED {name} #{number}: {error}", flush=True)
-    print(f"{len(names)} cases, {done} models, {fast} without portable kernels, {failed} failed, {refused} refused, {time.time() - start:.0f} s")
+    print(f"{len(names)} cases, {done} models, {fast} without portable kernels, {failed} failed, {refused} refused, "
+          f"{time.time() - start:.0f} s")
     return 1 if failed or done == refused else 0
 
 

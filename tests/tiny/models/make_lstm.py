@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes lstm.tflite beside this file: an LSTM of 32 cells over 20 frames of 40 features, then a layer and softmax, all of 8 bits. The weights
-are made up. Needs numpy, flatbuffers and tflite (MOTE_PYTHON)."""
+"""Writes lstm.tflite beside this file: an LSTM of 32 cells over 20 frames of 40 features, then a layer and softmax, all of 8 bits. The
+weights are made up. Needs numpy, flatbuffers and tflite (MOTE_PYTHON)."""
 
 import sys
 from pathlib import Path

@@ -48,9 +48,7 @@ def option_words(options: Mapping[str, Any]) -> str:
     return " ".join(words)
 
 
-def _refuse_unbuilt(backends: Any, policy: Any, target: Any) -> None:
-    if target is not None:
-        raise not_built(f"compiling for target '{target}'", "programs run on every CPU")
+def _refuse_unbuilt(backends: Any, policy: Any) -> None:
     if policy is not None:
         raise not_built("a placement policy", "programs run on the CPU")
     if backends is not None and list([backends] if isinstance(backends, str) else backends) != ["cpu"]:
@@ -74,11 +72,10 @@ def settings_of(
     quantize: Any = None,
     backends: Any = None,
     policy: Any = None,
-    target: Any = None,
     **options: Any,
 ) -> dict[str, Any]:
     """Checks what compile() was given; the rest are options by the names the command line has."""
-    _refuse_unbuilt(backends, policy, target)
+    _refuse_unbuilt(backends, policy)
     quantizing = QuantizeOptions(quantize, options)
     late = list(late_passes)
     if partition is not None:
@@ -132,7 +129,8 @@ def compile(model: Any, example_inputs: Any = None, **options: Any) -> Program:
     mote.torch.compile).
 
     Options: those of `mote compile` by their names, such as shape={"image": (1, 3, 224, 224)}, dim={"seq": (1, 128)}, no_fuse=True,
-    exact=True, strips=True, ram="64k", bank={"sram": "64k"}; golden (a folder of examples, or a list of dicts of arrays), golden_examples,
+    exact=True, strips=True, ram="64k", bank={"sram": "64k"}, target="cortex-m4", audio_frontend="micro" with streaming=10 (samples in, in
+    steps; docs/tinyml.md); golden (a folder of examples, or a list of dicts of arrays), golden_examples,
     labels, metadata, licence, external_weights (a path), print_after, time_passes; and the hooks passes, late_passes, planner, partition
     (mote.hooks); quantize="int8" (docs/quantization.md: int8-dynamic, int4-weights ...) with its options by their names (max_drop=0.5) and
     calibrate, test: a folder, an array with samples along its first axis, or samples (arrays, or dicts of arrays by input), truth: labels

@@ -16,6 +16,12 @@ def digits_onnx() -> pathlib.Path:
 
 
 @pytest.fixture(scope="session")
+def keyword() -> pathlib.Path:
+    """A model of sounds, its labels, and two sounds."""
+    return ROOT / "examples" / "tiny" / "keyword"
+
+
+@pytest.fixture(scope="session")
 def digits(digits_onnx):
     import mote
 

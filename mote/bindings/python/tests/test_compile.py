@@ -1,5 +1,7 @@
 """mote.compile: sources, options, errors."""
 
+import wave
+
 import numpy as np
 import pytest
 
@@ -38,11 +40,35 @@ def test_options_are_checked(digits_onnx):
 
 
 def test_what_is_not_built_says_so(digits_onnx):
-    for options in ({"backends": ["opencl"]}, {"policy": "p.toml"}, {"target": "cortex-m4"}):
+    for options in ({"backends": ["opencl"]}, {"policy": "p.toml"}):
         with pytest.raises(mote.Error, match="not built yet") as raised:
             mote.compile(digits_onnx, **options)
         assert raised.value.code == "Unsupported"
     mote.compile(digits_onnx, backends=["cpu"])
+
+
+def test_targets(digits_onnx, digits):
+    x = np.ones((1, 8, 8), np.float32)
+    program = mote.compile(digits_onnx, target="cortex-m4", io_in_arena=False)
+    assert program.inspect()["evidence"]["target"] == "cortex-m4"
+    np.testing.assert_allclose(program(x), digits(x), atol=1e-5)
+    with pytest.raises(mote.Error, match="--target"):
+        mote.compile(digits_onnx, target="cortex-m99")
+
+
+def test_samples_in_labels_out(keyword):
+    """Steps of 20 ms of a sound; the network runs every fourth time."""
+    program = mote.compile(keyword / "whistle.tflite", audio_frontend="micro", streaming=4)
+    assert [list(i["dims"]) for i in program.inputs] == [[320]]
+    labels = (keyword / "labels.txt").read_text().split()
+    for sound in ("rising", "warble"):
+        with wave.open(str(keyword / f"{sound}.wav")) as file:
+            samples = np.frombuffer(file.readframes(file.getnframes()), np.int16)
+        program.reset_state()
+        heard = np.stack([np.array(program(step)).ravel() for step in samples[: len(samples) // 320 * 320].reshape(-1, 320)])
+        assert labels[int(heard.max(axis=0)[1:].argmax()) + 1] == sound  # noise comes first
+    with pytest.raises(mote.Error, match="audio-frontend"):
+        mote.compile(keyword / "whistle.tflite", audio_frontend="no such")
 
 
 def test_options_are_kept_as_evidence(digits_onnx):
