@@ -92,7 +92,7 @@ def build(chain, mote, model, options, examples, work):
         elf = link(chain, operators, True, work)
         chain.run(elf)
     except Failed as error:
-        if "does not open, step 2" not in str(error):
+        if "does not open" not in str(error):
             raise
         elf = link(chain, operators, False, work)
     return elf, {"ram_bytes": ram, "portable": []}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random single-operator TFLite models (tests/tflite) as emitted C++, against the program: the same bits on the host and on boards.
 
-check_ops.py --mote COMMAND [--board host|m4|m55] [--only PREFIX] [--match REGEX] [--count N] [--seconds S]
+check_ops.py --mote COMMAND [--board host|m4|m55] [--only PREFIX] [--match REGEX] [--format cpp|mote] [--count N] [--seconds S]
 Exit codes: 0 all agree, 1 not, 77 skipped (a package is missing)."""
 import argparse, re, sys, tempfile, time, zlib
 from pathlib import Path
@@ -18,10 +18,11 @@ except ImportError as error:
 import move_cases, recurrent_cases  # noqa: E402,F401
 from op_cases import CASES  # noqa: E402
 from tflite_writer import write  # noqa: E402
-import cpp_format  # noqa: E402
+import cpp_format, mote_format  # noqa: E402
 from samples import measure  # noqa: E402
 from tool_chain import Failed, ToolChain  # noqa: E402
 
+FORMATS = {"cpp": cpp_format, "mote": mote_format}
 # Sizes that depend on values, which is said when compiling; inputs that bench/tiny cannot make up.
 REFUSED = re.compile(r"known only when running|depend on values|can make up")
 
@@ -32,6 +33,7 @@ def main():
     parser.add_argument("--board", default="host", choices=["host", "m4", "m55"])
     parser.add_argument("--only", default="")
     parser.add_argument("--match", default="", help="names of cases, as a whole; all unless given")
+    parser.add_argument("--format", default="cpp", choices=FORMATS, help="mote: as a file in flash, on a board")
     parser.add_argument("--count", type=int, default=1, help="models for each case")
     parser.add_argument("--seconds", type=float, default=0, help="stop after this time; 0: never")
     args = parser.parse_args()
@@ -49,7 +51,7 @@ def main():
                 model.write_bytes(write(CASES[name](np.random.default_rng([number, zlib.crc32(name.encode())]))))
                 done += 1
                 try:
-                    fast += not measure(chain, args.mote, model, cpp_format, [], Path(folder))["portable"]
+                    fast += not measure(chain, args.mote, model, FORMATS[args.format], [], Path(folder))["portable"]
                 except Failed as error:
                     if REFUSED.search(str(error)):
                         refused += 1

@@ -2,6 +2,7 @@
 
 // Convolutions of one group: two pixels times two channels at a time.
 
+#include "mote/kernels/cortexm/requant.h"
 #include "mote/kernels/cortexm/runtime/products.h"
 #include "mote/kernels/cortexm/runtime/stage.h"
 #include "mote/ops/q_conv/q_conv.h"
@@ -12,6 +13,20 @@ namespace mote::cortexm {
 constexpr int32_t kMostPairBytes = 4096;  // of stack, for spread inputs
 constexpr uint32_t kConvForms = selected_forms(OpId::q_conv);
 constexpr bool kResiduals = (kConvForms & ops::q_conv::kFormResidual) != 0;
+
+// Words first: the C library's copies are slow where they are small.
+inline int8_t* copy_bytes(const int8_t* from, int32_t count, int8_t* to) {
+  for (; count >= 4; count -= 4, from += 4, to += 4) {
+    const uint32_t v = load_word(from);
+    std::memcpy(to, &v, 4);
+  }
+  for (; count > 0; --count) *to++ = *from++;
+  return to;
+}
+inline int8_t* fill_bytes(int32_t value, int32_t count, int8_t* to) {
+  if (count > 0) std::memset(to, value, static_cast<size_t>(count));
+  return to + count;
+}
 
 // The inputs of a pixel, one behind the other: in place where they are, else in `to`.
 inline const int8_t* window_at(const Tensor& x, const ops::Window& w, int32_t batch, int32_t row, int32_t column, int32_t zero,
@@ -24,26 +39,61 @@ inline const int8_t* window_at(const Tensor& x, const ops::Window& w, int32_t ba
   };
   if (r.kernel * k.kernel == 1 && r.pad_begin == 0 && k.pad_begin == 0 && r.pad_end == 0 && k.pad_end == 0)
     return place(row * r.stride, column * k.stride);
+  // Pixels side by side in the input are so in the window: columns [first, end) of it lie inside.
+  const bool joined = k.dilation == 1 && d.strides[2] == channels;
+  const int32_t left = column * k.stride - k.pad_begin;
+  int32_t first = left < 0 ? -left : 0, end = d.dims[2] - left < k.kernel ? d.dims[2] - left : k.kernel;
+  if (first > k.kernel) first = k.kernel;
+  if (end < first) end = first;
   int8_t* out = to;
   for (int32_t i = 0; i < r.kernel; ++i) {
     const int32_t from = row * r.stride - r.pad_begin + i * r.dilation;
-    for (int32_t j = 0; j < k.kernel; ++j, out += channels) {
-      const int32_t at = column * k.stride - k.pad_begin + j * k.dilation;
-      if (from < 0 || from >= d.dims[1] || at < 0 || at >= d.dims[2]) std::memset(out, zero, static_cast<size_t>(channels));
-      else std::memcpy(out, place(from, at), static_cast<size_t>(channels));
+    if (from < 0 || from >= d.dims[1]) {
+      out = fill_bytes(zero, k.kernel * channels, out);
+    } else if (joined) {
+      out = fill_bytes(zero, first * channels, out);
+      out = copy_bytes(place(from, left + first), (end - first) * channels, out);
+      out = fill_bytes(zero, (k.kernel - end) * channels, out);
+    } else {
+      for (int32_t j = 0, at = left; j < k.kernel; ++j, at += k.dilation, out += channels) {
+        if (at < 0 || at >= d.dims[2]) std::memset(out, zero, static_cast<size_t>(channels));
+        else std::memcpy(out, place(from, at), static_cast<size_t>(channels));
+      }
     }
   }
   return to;
 }
 
-// What a convolution adds to its elements, as q_add does.
+// What a convolution adds to its elements, as q_add does; in a short form where that holds.
 struct Residual {
   const Tensor* tensor = nullptr;
-  ops::QuantSum<1> sum;
+  ops::QuantSum<1> exact;
+  bool tame = false;
+  Sum sum{};
 
-  Residual(const OpContext& c, const ops::q_conv::Attrs& a) : sum(ops::q_conv::sum_attrs(a)) {
-    if (c.has_input(ops::q_conv::kResidual)) tensor = &c.input(ops::q_conv::kResidual);
+  Residual(const OpContext& c, const ops::q_conv::Attrs& a) : exact(ops::q_conv::sum_attrs(a)) {
+    if (!kResiduals || !c.has_input(ops::q_conv::kResidual)) return;
+    tensor = &c.input(ops::q_conv::kResidual);
+    const ops::QuantBinaryAttrs s = ops::q_conv::sum_attrs(a);
+    tame = static_cast<ops::QuantMode>(s.mode) == ops::QuantMode::kFixed && s.left_shift <= 20 && s.y_shift <= 0 && s.y_shift >= -31 &&
+           s.a_multiplier >= 0 && s.b_multiplier >= 0 && s.y_multiplier >= 0;
+    const auto scale = [](int32_t multiplier, int32_t shift) {
+      return Scale{multiplier, shift < 0 ? 1 << (-shift - 1) : 0, shift < 0 ? -1 : 0, -shift};
+    };
+    const auto small = [](int32_t v) { return static_cast<int16_t>(v); };
+    const ops::IntRange r = ops::clamp_range(s.clamp_lo, s.clamp_hi, DType::s8);
+    if (tame)
+      sum = {scale(s.a_multiplier, s.a_shift),
+             scale(s.b_multiplier, s.b_shift),
+             scale(s.y_multiplier, s.y_shift),
+             small(s.a_zero),
+             small(s.b_zero),
+             small(s.y_zero),
+             small(r.lo),
+             small(r.hi),
+             static_cast<int8_t>(s.left_shift + 1)};
   }
+  int32_t of(int32_t element, int32_t other) const { return tame ? added(element, other, sum) : exact.of(element, other, DType::s8); }
 };
 
 inline int32_t offset_of(const TensorDesc& d, int32_t n, int32_t row, int32_t column) {
@@ -53,7 +103,7 @@ inline int32_t offset_of(const TensorDesc& d, int32_t n, int32_t row, int32_t co
 inline int32_t end_row(const OpContext& c) { return c.rows.end < c.output(0).dim(1) ? c.rows.end : c.output(0).dim(1); }
 
 // All channels of two pixels side by side, or of the first alone. The second one's `out` is the first one's then, and is written first.
-inline void two_pixels(const uint32_t* x, const int8_t* weights, int32_t inputs, int32_t outputs, const Stage& stage,
+inline void two_pixels(const uint32_t* x, const int8_t* weights, int32_t inputs, int32_t outputs, const Stage& stage, bool tame,
                        const Residual& residual, const int8_t* const* other, int8_t* const* out) {
   for (int32_t o = 0; o < outputs; o += 2) {
     const int32_t last = o + 1 < outputs ? o + 1 : o;
@@ -61,10 +111,10 @@ inline void two_pixels(const uint32_t* x, const int8_t* weights, int32_t inputs,
     const int32_t b0 = stage.bias(o), b1 = stage.bias(last);
     int32_t sums[4] = {b0, b0, b1, b1};
     dot_2<2>(x, w0, w1, inputs, sums);
-    stage.elements<2>(sums, o, inputs);
-    stage.elements<2>(sums + 2, last, inputs);
+    stage.elements<2>(sums, o, inputs, tame);
+    stage.elements<2>(sums + 2, last, inputs, tame);
     if (kResiduals && residual.tensor != nullptr)
-      for (int i = 0; i < 4; ++i) sums[i] = residual.sum.of(sums[i], other[i % 2][i < 2 ? o : last], DType::s8);
+      for (int i = 0; i < 4; ++i) sums[i] = residual.of(sums[i], other[i % 2][i < 2 ? o : last]);
     for (int p = 1; p >= 0; --p) {
       out[p][o] = static_cast<int8_t>(sums[p]);
       out[p][last] = static_cast<int8_t>(sums[2 + p]);
@@ -79,6 +129,8 @@ inline Status dense_conv(const OpContext& c) noexcept {
   const int32_t outputs = w.dim(0), inputs = w.dim(1) * w.dim(2) * w.dim(3), groups = (inputs + 3) / 4;
   const Stage stage(c, a);
   const Residual residual(c, a);
+  bool tame = true;
+  for (int32_t o = 0; o < outputs; ++o) tame = tame && stage.tame(o, inputs, -31);
   auto* pairs = static_cast<uint32_t*>(__builtin_alloca(static_cast<size_t>(groups) * 16));
   auto* linear = static_cast<int8_t*>(__builtin_alloca(static_cast<size_t>(groups) * 4));
   const int32_t width = y.dim(2), first = c.rows.begin * width, count = end_row(c) * width;
@@ -93,7 +145,7 @@ inline Status dense_conv(const OpContext& c) noexcept {
         if (kResiduals && residual.tensor != nullptr)
           other[p] = residual.tensor->as<const int8_t>() + offset_of(*residual.tensor->desc, n, row, column);
       }
-      two_pixels(pairs, w.as<const int8_t>(), inputs, outputs, stage, residual, other, out);
+      two_pixels(pairs, w.as<const int8_t>(), inputs, outputs, stage, tame, residual, other, out);
     }
   }
   return Status::kOk;

@@ -1,5 +1,5 @@
 // In place of the operators' own sources (mote/ops/q_conv/q_conv.cc, ...), for programs whose every instruction has a kernel here: then the
-// portable kernels need not be linked. Other instructions are refused when an instance is created.
+// portable kernels need not be linked. Other instructions are refused when a program is opened.
 
 #include "mote/kernels/cortexm/runtime/select.h"
 #include "mote/ops/q_avg_pool/q_avg_pool.h"

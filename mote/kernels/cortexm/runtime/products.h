@@ -61,7 +61,15 @@ template <>
   asm volatile(
       "push {r4-r11, lr}\n"
       "ldr r12, [sp, #36]\n ldmia r12, {r4-r7}\n"
+      // Two groups a trip; an odd number begins with the second one.
+      "lsrs r3, #1\n bcc 1f\n adds r3, #1\n b 2f\n"
       "1:\n"
+      "ldr r12, [r1], #4\n ldmia r0!, {r8-r11}\n"
+      "sxtb16 lr, r12\n smlad r4, lr, r8, r4\n smlad r5, lr, r9, r5\n"
+      "sxtb16 lr, r12, ror #8\n ldr r12, [r2], #4\n smlad r4, lr, r10, r4\n smlad r5, lr, r11, r5\n"
+      "sxtb16 lr, r12\n smlad r6, lr, r8, r6\n smlad r7, lr, r9, r7\n"
+      "sxtb16 lr, r12, ror #8\n smlad r6, lr, r10, r6\n smlad r7, lr, r11, r7\n"
+      "2:\n"
       "ldr r12, [r1], #4\n ldmia r0!, {r8-r11}\n"
       "sxtb16 lr, r12\n smlad r4, lr, r8, r4\n smlad r5, lr, r9, r5\n"
       "sxtb16 lr, r12, ror #8\n ldr r12, [r2], #4\n smlad r4, lr, r10, r4\n smlad r5, lr, r11, r5\n"

@@ -2,8 +2,8 @@
 
 #include "mote/kernels/cortexm/pool.h"
 #include "mote/kernels/cortexm/runtime/depthwise.h"
+#include "mote/kernels/cortexm/runtime/fast.h"
 #include "mote/ops/q_avg_pool/q_avg_pool.h"
-#include "mote/ops/q_matmul/q_matmul.h"
 
 namespace mote::cortexm {
 namespace {
@@ -16,37 +16,6 @@ Status average(const OpContext& c) noexcept {
                   static_cast<int8_t>(r.lo), static_cast<int8_t>(r.hi)};
   for (int32_t n = 0; n < y.dim(0); ++n)
     avg_pool(p, x.as<const int8_t>() + n * x.stride(0), y.as<int8_t>() + n * y.stride(0), c.rows.begin, end_row(c));
-  return Status::kOk;
-}
-
-constexpr int32_t kInputBlock = 1024;  // of a matrix product
-
-// Blocks of channels and of inputs, so that the stack holds them.
-Status matmul(const OpContext& c) noexcept {
-  const auto& a = c.attrs<ops::q_matmul::Attrs>();
-  const Tensor &x = c.input(0), &w = c.input(1);
-  const int32_t inputs = w.dim(1), outputs = w.dim(0), rows = static_cast<int32_t>(x.count()) / inputs;
-  const Stage stage(c, a);
-  const bool real = c.input(ops::kStageMultiplier).dtype() == DType::f64;
-  uint32_t pairs[kInputBlock / 2];
-  for (int32_t m = 0; m < rows; ++m) {
-    for (int32_t first = 0; first < outputs; first += kBlock) {
-      const int32_t end = outputs - first < kBlock ? outputs : first + kBlock;
-      int32_t sums[kBlock + 1] = {};
-      for (int32_t k = 0; k < inputs; k += kInputBlock) {
-        const int32_t count = inputs - k < kInputBlock ? inputs - k : kInputBlock;
-        spread<1>(x.as<const int8_t>() + m * inputs + k, count, a.input_zero, pairs);
-        for (int32_t o = first; o < end; o += 2) {
-          const int8_t *w0 = w.as<const int8_t>() + o * inputs + k, *w1 = o + 1 < end ? w0 + inputs : w0;
-          dot_2<1>(pairs, w0, w1, count, sums + (o - first));
-        }
-      }
-      for (int32_t o = first; o < end; ++o) {
-        const int32_t sum = ops::wrap_to_s32(int64_t{sums[o - first]} + stage.bias(o));
-        c.output(0).as<int8_t>()[m * outputs + o] = static_cast<int8_t>(real ? stage.exact_real(sum, o) : stage.exact(sum, o));
-      }
-    }
-  }
   return Status::kOk;
 }
 
@@ -75,7 +44,7 @@ bool scaled_by(const OpContext& c, DTypeMask types) {
   if (!is_compact(*w.desc, inputs) || inputs > kMostInputs || (residual && !kResiduals)) return nullptr;
   if ((kConvForms & ops::q_conv::kFormDense) != 0 && a.groups == 1) {
     const bool added = !residual || a.sum_mode <= static_cast<uint32_t>(ops::QuantMode::kShift);  // to elements, not to sums
-    return added && inputs <= kMostPairBytes / 4 ? dense_conv : nullptr;
+    return added && inputs <= kMostPairBytes / 4 ? fast::dense_conv : nullptr;
   }
   if ((kConvForms & ops::q_conv::kFormGrouped) == 0 || a.groups != x.dim(3) || a.groups != w.dim(0) || residual) return nullptr;
   return inputs <= kMostTaps && is_small(x) && is_small(y) ? depthwise_conv : nullptr;
@@ -100,7 +69,7 @@ bool scaled_by(const OpContext& c, DTypeMask types) {
   const Tensor& w = c.input(1);
   if (!plain(c, a) || w.rank() != 2 || !is_compact(*w.desc, w.dim(1)) || !is_dense(*c.input(0).desc) || !is_dense(*c.output(0).desc))
     return nullptr;
-  return w.dim(1) <= kMostInputs && scaled_by(c, mask_of(DType::s32) | mask_of(DType::f64)) ? matmul : nullptr;
+  return w.dim(1) <= kMostInputs && scaled_by(c, mask_of(DType::s32) | mask_of(DType::f64)) ? fast::matmul : nullptr;
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ struct Stage {
     return {multiplier(o), right, right > 0 ? 1 << (right - 1) : 0, s > 0 ? 2 << s : 2};
   }
   // Whether the short form holds: shifts from `least` on, sums of `inputs` products and the bias below 2^30.
-  [[gnu::always_inline]] bool tame(int32_t o, int32_t inputs, int32_t least) const {
+  [[gnu::noinline]] bool tame(int32_t o, int32_t inputs, int32_t least) const {
     const int32_t s = shift(o), b = bias(o), limit = (s > 0 ? kMostSum >> (s < 7 ? s : 7) : kMostSum) - inputs * kMostProduct;
     return s <= 6 && s >= least && multiplier(o) >= 0 && b <= limit && b >= -limit;
   }
@@ -97,10 +97,10 @@ struct Stage {
     return exact(static_cast<int32_t>(low), o) == exact(static_cast<int32_t>(high), o);
   }
 
-  // Elements of one channel, in place of their sums.
+  // Elements of one channel, in place of their sums. all_tame: every channel is known to be.
   template <int kCount>
-  [[gnu::always_inline]] void elements(int32_t* sums, int32_t o, int32_t inputs) const {
-    if (!tame(o, inputs, -31)) {
+  [[gnu::always_inline]] void elements(int32_t* sums, int32_t o, int32_t inputs, bool all_tame) const {
+    if (!all_tame && !tame(o, inputs, -31)) {
       for (int i = 0; i < kCount; ++i) sums[i] = exact(sums[i], o);
       return;
     }

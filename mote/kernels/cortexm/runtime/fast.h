@@ -1,0 +1,15 @@
+#pragma once
+
+// mote::cortexm::fast: the products of the instruction set this is compiled for.
+
+#if defined(__ARM_FEATURE_MVE)
+#include "mote/kernels/cortexm/runtime/helium_conv.h"
+namespace mote::cortexm {
+namespace fast = helium;
+}
+#else
+#include "mote/kernels/cortexm/runtime/matmul.h"
+namespace mote::cortexm {
+namespace fast = ::mote::cortexm;
+}
+#endif
