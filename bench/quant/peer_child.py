@@ -1,10 +1,37 @@
 """One peer quantizes one model: peer_child.py KIND MODEL.onnx CALIBRATE.npy TEST.npy OUT.npy
 
-Runs under the interpreter that has the peer. Writes the logits of every test image, one row each.
+Runs under the interpreter that has the peer. Writes the logits of every test image, one row each. `peer_child.py KIND` alone prints the
+packages that KIND needs: "name version", or "name" alone for those that this interpreter lacks.
 """
+import importlib.metadata
+import importlib.util
 import os
 import sys
 import tempfile
+
+# The module that is imported, and the package that has it.
+NEEDS = {
+    "f32": {"numpy": "numpy", "onnxruntime": "onnxruntime"},
+    "ort": {"numpy": "numpy", "onnxruntime": "onnxruntime", "onnx": "onnx", "sympy": "sympy"},
+    "openvino": {"numpy": "numpy", "openvino": "openvino", "nncf": "nncf"},
+    "executorch": {"numpy": "numpy", "torch": "torch", "torchao": "torchao", "executorch": "executorch", "onnx": "onnx"},
+    "litert": {"numpy": "numpy", "torch": "torch", "litert_torch": "litert-torch", "ai_edge_litert": "ai-edge-litert",
+               "ai_edge_quantizer": "ai-edge-quantizer", "onnx": "onnx"},
+}
+
+
+def print_packages(kind):
+    for module, package in NEEDS[kind].items():
+        if importlib.util.find_spec(module) is None:
+            print(package)
+            continue
+        names = importlib.metadata.packages_distributions().get(module, [package])
+        print(package, importlib.metadata.version(package if package in names else names[0]))
+
+
+if __name__ == "__main__" and len(sys.argv) == 2:  # before numpy is wanted, which may be missing
+    print_packages(sys.argv[1])
+    sys.exit()
 
 import numpy as np
 

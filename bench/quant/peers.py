@@ -2,8 +2,9 @@
 
   peers.py --mote BIN --model MODEL.onnx --images DIR --ort PYTHON --openvino PYTHON --litert PYTHON --executorch PYTHON
 
-Each PYTHON is an interpreter with that peer (peer_child.py says which packages); those not given are left out. This script needs numpy
-and Pillow. Two tables: calibrated and measured on all images; calibrated on the first half, measured on the other.
+Each PYTHON is an interpreter with that peer (peer_child.py says which packages, and what an interpreter lacks is said before anything
+runs); those not given are left out. This script needs numpy and Pillow. Two tables: calibrated and measured on all images; calibrated on
+the first half, measured on the other.
 """
 import argparse
 import glob
@@ -42,6 +43,28 @@ def mote_logits(binary, model, calibrate, test, folder, options):
     return np.concatenate(rows)
 
 
+def missing_packages(child, kinds):
+    """Prints which version of what each interpreter has; says what is missing, in words that can be acted on."""
+    missing = []
+    for name, (kind, python) in kinds.items():
+        if not python:
+            continue
+        try:
+            done = subprocess.run([python, child, kind], check=True, capture_output=True, text=True)
+        except OSError as e:
+            missing.append(f"{name}: no interpreter at {python} ({e.strerror})")
+            continue
+        except subprocess.CalledProcessError as e:
+            missing.append(f"{name}: {python} does not start: {e.stderr.strip().splitlines()[-1]}")
+            continue
+        packages = [line.split() for line in done.stdout.splitlines()]
+        print(f"{name}: " + ", ".join(" ".join(p) for p in packages if len(p) == 2), flush=True)
+        lacks = [p[0] for p in packages if len(p) == 1]
+        if lacks:
+            missing.append(f"{name}: {python} lacks {', '.join(lacks)}: {python} -m pip install {' '.join(lacks)}")
+    return missing
+
+
 def figures(found, expected):
     cosine = np.sum(found * expected, 1) / np.linalg.norm(found, axis=1) / np.linalg.norm(expected, axis=1)
     sqnr = 10 * np.log10(np.sum(expected**2) / np.sum((found - expected) ** 2))
@@ -57,10 +80,15 @@ def main():
     p.add_argument("--mote-option", action="append", default=[], help="passed on to mote compile")
     args = p.parse_args()
     child = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peer_child.py")
-    images = np.stack([load(f) for f in sorted(glob.glob(os.path.join(args.images, "*.jpg")))])
+    images = [load(f) for f in sorted(glob.glob(os.path.join(args.images, "*.jpg")))]
     half = len(images) // 2
     kinds = {"ONNX Runtime, min-max": ("ort", args.ort), "OpenVINO / NNCF": ("openvino", args.openvino),
              "LiteRT / AI Edge Quantizer": ("litert", args.litert), "ExecuTorch XNNPACK PT2E": ("executorch", args.executorch)}
+    missing = missing_packages(child, kinds)
+    if len(images) < 2:
+        missing.append(f"{args.images}: {len(images)} images (*.jpg), 2 or more are needed")
+    if missing:
+        sys.exit("\n".join(missing))
     for title, calibrate, test in (
         (f"calibrated and measured on {len(images)} images", images, images),
         (f"calibrated on {half} images, measured on {len(images) - half} others", images[:half], images[half:]),
@@ -68,8 +96,8 @@ def main():
         print(f"\n{title}\n\n| quantizer | cosine | SQNR dB | same top-1 |\n|---|---|---|---|", flush=True)
         with tempfile.TemporaryDirectory() as folder:
             c, t, out = (os.path.join(folder, n) for n in ("c.npy", "t.npy", "o.npy"))
-            np.save(c, calibrate)
-            np.save(t, test)
+            np.save(c, np.stack(calibrate))
+            np.save(t, np.stack(test))
 
             def peer(kind, python):
                 subprocess.run([python, child, kind, args.model, c, t, out], check=True, stdout=subprocess.DEVNULL,
