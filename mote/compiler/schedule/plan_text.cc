@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "mote/compiler/emit/words.h"
+#include "mote/compiler/ir/text_words.h"
 #include "mote/ops/op_docs.h"
 
 namespace mote::schedule {
@@ -13,7 +14,6 @@ using emit::quoted;
 using emit::Words;
 
 constexpr const char* kStorages[] = {"constant", "arena", "state", "input", "output"};
-constexpr const char* kLayouts[] = {"plain", "panel16", "panel16k2", "panel16k4", "panel16k8", "panel16k4pairs"};
 constexpr int64_t kMost = 0x7fffffff;
 
 std::string number(uint64_t v) { return std::to_string(v); }
@@ -50,7 +50,7 @@ class Printer {
     set_dense_strides(dense);
     std::string s = "tensor " + number(i) + " " + dtype_name(t.desc.dtype) + " " + emit::sizes_text(t.desc) + " " +
                     kStorages[static_cast<size_t>(t.desc.storage)] + " " + std::to_string(t.place) + " +" + number(t.at);
-    if (t.desc.layout != Layout::kPlain) s += std::string(" ") + kLayouts[static_cast<size_t>(t.desc.layout)];
+    if (t.desc.layout != Layout::kPlain) s += " " + ir::layout_name(t.desc.layout);
     else if (!std::equal(dense.strides, dense.strides + kMaxRank, t.desc.strides))
       s += " strides " + emit::list_text(t.desc.strides, t.desc.rank);
     if (t.desc.ring_rows != 0) s += " ring " + number(t.desc.ring_rows);
@@ -213,7 +213,8 @@ class Parser {
     t.at = static_cast<uint64_t>(Words(at.substr(1)).number(0, INT64_MAX));
     set_dense_strides(t.desc);
     if (w.peek().rfind("panel", 0) == 0) {
-      t.desc.layout = static_cast<Layout>(choice(w, kLayouts));
+      const std::string name = w.word();
+      if (!ir::layout_from_name(name, &t.desc.layout)) return w.fail("unknown word '" + name + "'");
       std::fill(t.desc.strides, t.desc.strides + kMaxRank, 0);
     }
     if (w.accept("strides")) {
