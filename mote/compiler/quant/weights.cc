@@ -37,6 +37,16 @@ bool is_pointwise(const Node& n) {
   return a.groups == 1;
 }
 
+// Convolutions whose 4-bit weights have fast kernels: taps are whole steps of a panel (kernels/weights).
+bool has_groups(const Node& n) {
+  if (!n.is(OpId::conv)) return false;
+  const Dims& w = n.inputs[passes::kWeights]->type.dims;
+  int64_t taps = 1;
+  for (size_t i = 1; i + 1 < w.size(); ++i) taps *= w[i];
+  return n.attributes<ops::conv::Attrs>().groups == 1 && w.size() <= 4 && taps <= 128 && w.back() <= 4096 &&
+         (taps == 1 || w.back() % 8 == 0);
+}
+
 bool is_table(const Node& n) {
   if (!n.is(OpId::gather) || !n.inputs[0]->is_constant() || n.inputs[0]->type.dtype != DType::f32) return false;
   const auto a = n.attributes<ops::gather::Attrs>();
@@ -71,10 +81,10 @@ std::vector<T> turned(const std::vector<T>& in, const GroupWeights& g) {
   return out;
 }
 
-Value* nibble_constant(Graph& graph, const GroupWeights& g, const std::string& name) {
-  return graph.add_constant(DType::s4, {static_cast<int32_t>(g.rows), static_cast<int32_t>(g.columns)}, ir::Bytes::own(nibbles_of(g.codes)),
-                            name);
+Value* nibble_constant(Graph& graph, const GroupWeights& g, const Dims& dims, const std::string& name) {
+  return graph.add_constant(DType::s4, dims, ir::Bytes::own(nibbles_of(g.codes)), name);
 }
+Dims matrix_of(const GroupWeights& g) { return {static_cast<int32_t>(g.rows), static_cast<int32_t>(g.columns)}; }
 
 class Writer {
  public:
@@ -110,8 +120,8 @@ class Writer {
       case Scheme::kBf16Weights: return write_halves(n, op);
       case Scheme::kInt4Weights:
         if (n.is(OpId::matmul) && n.attributes<ops::matmul::Attrs>().transpose_a == 0) return write_groups(n, op);
-        if (is_pointwise(n)) return write_groups(n, op);
-        op->note = "4 bits serve matrix products and convolutions of single values";
+        if (is_pointwise(n) || has_groups(n)) return write_groups(n, op);
+        op->note = "4 bits serve matrix products, and convolutions of one group whose channels are a multiple of 8";
         return write_bytes(n, op);
       case Scheme::kInt8Dynamic:
         if (DynamicForm form; dynamic_form(n, &form) && write_dynamic(graph_, n, form, bytes_of(n), &dynamic_, &error_)) {
@@ -167,6 +177,23 @@ class Writer {
   void write_groups(Node& n, CompactOp* op) {
     const auto given = recipe_.groups.find(n.outputs[0]->id);
     const GroupWeights g = given != recipe_.groups.end() ? given->second : group_weights(weight_rows(n), options_.groups);
+    const Dims beside = {static_cast<int32_t>(g.groups()), static_cast<int32_t>(g.rows)};
+    const bool matrix = n.is(OpId::matmul) || is_pointwise(n);
+    const Value* w = n.inputs[passes::kWeights];
+    Value* zeros = g.zeros.empty() ? nullptr : graph_.constant<int8_t>(beside, turned(g.zeros, g));
+    std::vector<Value*> inputs = {n.inputs[0], nibble_constant(graph_, g, matrix ? matrix_of(g) : w->type.dims, w->name),
+                                  n.input(passes::kBias), n.input(passes::kResidual),
+                                  scales_constant(graph_, g, beside, turned(g.scales, g))};
+    if (zeros != nullptr) inputs.push_back(zeros);
+    NodeBuilder b(graph_, *n.block, n.name, &n);
+    Value* y = matrix ? b.op(OpId::matmul, matrix_attributes(n, g), inputs) : b.op(OpId::conv, window_attributes(n, g), inputs);
+    if (y == nullptr) return fail(b);
+    y->name = n.outputs[0]->name;
+    op->precision = "int4 weights";
+    if (!passes::replace_by(graph_, n, y)) op->precision = "f32", op->note = "the product could not be replaced";
+  }
+
+  static ops::matmul::Attrs matrix_attributes(const Node& n, const GroupWeights& g) {
     ops::matmul::Attrs a;
     if (n.is(OpId::matmul)) a = n.attributes<ops::matmul::Attrs>();
     const passes::Activation act = passes::activation_of(n);
@@ -174,17 +201,12 @@ class Writer {
     a.group_size = static_cast<int32_t>(g.size);
     a.groups_first = 1;
     a.activation = act.kind, a.act_a = act.a, a.act_b = act.b;
-    const Dims beside = {static_cast<int32_t>(g.groups()), static_cast<int32_t>(g.rows)};
-    Value* zeros = g.zeros.empty() ? nullptr : graph_.constant<int8_t>(beside, turned(g.zeros, g));
-    NodeBuilder b(graph_, *n.block, n.name, &n);
-    std::vector<Value*> inputs = {n.inputs[0], nibble_constant(graph_, g, n.inputs[passes::kWeights]->name), n.input(passes::kBias),
-                                  n.input(passes::kResidual), scales_constant(graph_, g, beside, turned(g.scales, g))};
-    if (zeros != nullptr) inputs.push_back(zeros);
-    Value* y = b.op(OpId::matmul, a, inputs);
-    if (y == nullptr) return fail(b);
-    y->name = n.outputs[0]->name;
-    op->precision = "int4 weights";
-    if (!passes::replace_by(graph_, n, y)) op->precision = "f32", op->note = "the product could not be replaced";
+    return a;
+  }
+  static ops::conv::Attrs window_attributes(const Node& n, const GroupWeights& g) {
+    auto a = n.attributes<ops::conv::Attrs>();
+    a.group_size = static_cast<int32_t>(g.size);
+    return a;
   }
 
   void write_table(Node& n, CompactOp* op) {
@@ -200,7 +222,7 @@ class Writer {
       const GroupWeights g = group_weights(rows, options_.groups);
       const Dims beside = {static_cast<int32_t>(g.rows), static_cast<int32_t>(g.groups())};
       a.group_size = static_cast<int32_t>(g.size);
-      inputs[0] = nibble_constant(graph_, g, w->name);
+      inputs[0] = nibble_constant(graph_, g, matrix_of(g), w->name);
       inputs.push_back(scales_constant(graph_, g, beside, g.scales));
       if (!g.zeros.empty()) inputs.push_back(graph_.constant<int8_t>(beside, g.zeros));
       op->precision = "int4 weights";

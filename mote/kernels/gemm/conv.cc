@@ -6,6 +6,7 @@
 #include "mote/kernels/common/zeros.h"
 #include "mote/kernels/depthwise/depthwise.h"
 #include "mote/kernels/gemm/product.h"
+#include "mote/kernels/weights/grouped.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
 namespace {
@@ -15,8 +16,9 @@ using ops::conv::Attrs;
 class ConvRows {
  public:
   // Channels [channel, channel + channels) of x and outputs from `output` on.
+  // merge: neighbouring taps that lie side by side may be one run.
   ConvRows(const Geometry& g, const Plane& x, const Plane& y, const Plane* residual, RowRange rows, int32_t channel, int32_t channels,
-           int32_t output)
+           int32_t output, bool merge = true)
       : g_(g), x_(x), y_(y), rows_(rows), channels_(channels), area_((rows.end - rows.begin) * y.w) {
     x_.data += channel * 4;
     y_.data += output * 4;
@@ -25,8 +27,7 @@ class ConvRows {
       residual_.data += output * 4;
       has_residual_ = true;
     }
-    // Neighbouring taps that lie side by side are one run.
-    merge_ = g.dilation_w == 1 && x.column == channels * 4 && g.kernel_w * channels <= kZeroCount;
+    merge_ = merge && g.dilation_w == 1 && x.column == channels * 4 && g.kernel_w * channels <= kZeroCount;
   }
   bool has_residual() const { return has_residual_; }
   int32_t count() const { return y_.n * area_; }
@@ -155,6 +156,19 @@ Status run_conv(const OpContext& c) noexcept {
   return Status::kOk;
 }
 
+Status run_conv_grouped(const OpContext& c) noexcept {
+  const Attrs& a = c.attrs<Attrs>();
+  const Tensor& w = c.input(1);
+  const Plane x(c.input(0)), y(c.output(0)), residual(c.has_input(3) ? c.input(3) : c.output(0));
+  const Geometry g(a, &w.desc->dims[1], w.rank() - 2);
+  const int32_t channels = w.dim(w.rank() - 1);
+  const ConvRows left(g, x, y, c.has_input(3) ? &residual : nullptr, RowRange(c, y, w.rank() == 3), 0, channels, 0, false);
+  const float* bias = c.has_input(2) ? c.input(2).as<const float>() : nullptr;
+  const Finish last(bias, nullptr, 1, a.activation, a.act_a, a.act_b), plain(nullptr, nullptr, 1, 0, 0, 0);
+  multiply_grouped(c, by_address(left, left.count(), g.kernel_h * g.kernel_w, channels), a.group_size, last, plain);
+  return Status::kOk;
+}
+
 }  // namespace
 
 KernelFn select_conv(const OpContext& c) noexcept {
@@ -166,6 +180,10 @@ KernelFn select_conv(const OpContext& c) noexcept {
   if (flat && (!c.rows.all() || ring(x) || ring(c.output(0)) || (c.has_input(3) && ring(c.input(3))))) return nullptr;
   const int32_t channels = w.dim(w.rank() - 1);
   if (channels == 0 || w.dim(0) == 0) return nullptr;
+  if (a.group_size > 0 || w.dtype() == DType::s4) {
+    if (a.groups > 1 || channels > kZeroCount) return nullptr;
+    return reads_groups(c, a.group_size, w.count() / w.dim(0) / channels, channels) ? &run_conv_grouped : nullptr;
+  }
   if (a.groups > 1 && w.dim(0) / a.groups % kPanel != 0) {
     if (w.dtype() != DType::f32) return nullptr;
     return channels == 1 && w.dim(0) == a.groups ? select_depthwise(c) : select_grouped(c);

@@ -50,6 +50,23 @@ inline Status check_per_channel(const InferContext& c, int i, int32_t channels, 
   return c.in(i).dims[0] == channels ? Status(Status::kOk) : c.reject(Why::kDimMismatch, channels, c.in(i).dims[0]);
 }
 
+// Checks that input i has scales, one for each of so many rows and columns, and that input i + 1, where it is there, has zero points.
+inline Status check_group_scales(const InferContext& c, int i, int64_t rows, int32_t columns) noexcept {
+  MOTE_TRY(c.require(i, kScaleTypes));
+  MOTE_TRY(require_plain(c, i));
+  const TensorDesc& d = c.in(i);
+  if (d.rank != 2) return c.reject(Why::kRank, 2, d.rank);
+  if (d.dims[0] != rows) return c.reject(Why::kDimMismatch, rows, d.dims[0]);
+  if (d.dims[1] != columns) return c.reject(Why::kDimMismatch, columns, d.dims[1]);
+  if (!c.has(i + 1)) return Status::kOk;
+  MOTE_TRY(c.require(i + 1, mask_of(DType::s8)));
+  MOTE_TRY(require_plain(c, i + 1));
+  const TensorDesc& z = c.in(i + 1);
+  if (z.rank != 2) return c.reject(Why::kRank, 2, z.rank);
+  if (z.dims[0] != rows) return c.reject(Why::kDimMismatch, rows, z.dims[0]);
+  return z.dims[1] == columns ? Status(Status::kOk) : c.reject(Why::kDimMismatch, columns, z.dims[1]);
+}
+
 // Checks that optional input i has output 0's shape and input 0's type.
 inline Status check_residual(const InferContext& c, int i) noexcept {
   if (!c.has(i)) return Status::kOk;

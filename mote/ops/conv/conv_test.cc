@@ -112,6 +112,93 @@ TEST(OpConv, EveryWeightTypeAndLayout) {
   }
 }
 
+TEST(OpConv, GroupsOfWeights) {
+  using namespace conv_case;
+  struct Sizes {
+    const char* name;
+    Shape x, w;
+    Attrs a;
+    int32_t group;
+  };
+  const Sizes all[] = {
+      {"3x3", {2, 6, 7, 16}, {21, 3, 3, 16}, geometry({1, 1}, {1, 1}, {1, 1}, {1, 1}), 32},
+      {"a tap longer than a piece", {1, 5, 4, 264}, {18, 3, 2, 264}, geometry({2, 1}, {1, 2}, {1, 0}, {1, 1}), 128},
+      {"several taps in a piece", {1, 9, 5, 40}, {35, 5, 3, 40}, geometry({1, 2}, {1, 1}, {2, 1}, {2, 1}), 64},
+      {"one tap, stride 2", {1, 5, 5, 20}, {33, 1, 1, 20}, geometry({2, 2}, {1, 1}, {0, 0}, {0, 0}), 8},
+      {"1d", {2, 30, 8}, {17, 3, 8}, geometry({2}, {3}, {1}, {4}), 16},
+      {"one group", {1, 4, 4, 8}, {16, 2, 2, 8}, geometry({1, 1}, {1, 1}, {0, 0}, {0, 0}), 128},
+      {"taps that end within a step", {1, 4, 4, 5}, {7, 3, 3, 5}, geometry({1, 1}, {1, 1}, {1, 1}, {1, 1}), 16},
+      {"groups that do", {1, 4, 4, 8}, {7, 2, 2, 8}, geometry({1, 1}, {1, 1}, {1, 1}, {1, 1}), 5},
+      {"two parts of the channels", {1, 4, 4, 16}, {32, 3, 3, 8}, geometry({1, 1}, {1, 1}, {1, 1}, {1, 1}, 2), 32},
+  };
+  for (const DType type : {DType::s4, DType::s8}) {
+    for (const Sizes& t : all) {
+      for (int mode = 0; mode < 5; ++mode) {
+        SCOPED_TRACE(std::string(dtype_name(type)) + " " + t.name + " mode " + std::to_string(mode));
+        Attrs a = t.a;
+        a.group_size = t.group;
+        a.activation = mode == 3 ? 9 : 2;
+        const int32_t k_count = static_cast<int32_t>(products_per_output(t.w));
+        const Array x = Array::random(DType::f32, t.x, 1, -1, 1), w = Array::random(type, t.w, 2, -7, 7);
+        const Shape beside = {(k_count + t.group - 1) / t.group, t.w[0]};
+        const Array scales = Array::random(mode % 2 == 0 ? DType::f32 : DType::f16, beside, 3, 0.1, 0.3);
+        const Array zeros = mode > 1 ? Array::random(DType::s8, beside, 4, -8, 7) : Array::none();
+        Case c = {"", t.x, t.w, a};
+        const Array bias = Array::random(DType::f32, {t.w[0]}, 5), residual = Array::random(DType::f32, output_shape(c), 6);
+        // Weights as they count.
+        std::vector<double> values;
+        for (int32_t i = 0; i < w.count(); ++i) {
+          const Shape g = {i % k_count / t.group, i / k_count};
+          values.push_back((w.get(i) - (mode > 1 ? zeros.at(g) : 0)) * scales.at(g));
+        }
+        const Array wide = Array::of<float>(t.w, values);
+        const Array stored = mode == 4 ? w : w.packed(type == DType::s4 ? Layout::kPanel16k8 : Layout::kPanel16k4);
+        const auto r = run(OpId::conv, a, {x, stored, bias, residual, scales, zeros});
+        ASSERT_TRUE(r.ok()) << r.message();
+        expect_oracle(
+            r.outputs[0],
+            [&](const Shape& at) {
+              return activation_oracle(a.activation, 0, 0, sum_at(x, wide, a, at) + bias.get(at.back()) + residual.at(at));
+            },
+            20 * k_count);
+      }
+    }
+  }
+}
+
+TEST(OpConv, StripsOfGroupedWeightsEqualTheWhole) {
+  using namespace conv_case;
+  Attrs a = geometry({1, 1}, {1, 1}, {1, 1}, {1, 1});
+  a.group_size = 32;
+  const Array x = Array::random(DType::f32, {1, 7, 5, 16}, 1), w = Array::random(DType::s4, {20, 3, 3, 16}, 2).packed(Layout::kPanel16k8),
+              scales = Array::random(DType::f16, {5, 20}, 3, 0.1, 0.3), residual = Array::random(DType::f32, {1, 7, 5, 20}, 4);
+  check_strips(OpId::conv, a, {x, w, Array::none(), residual, scales}, window_rows(a, 3));
+}
+
+TEST(OpConv, RefusesGroupsThatDoNotFit) {
+  using namespace conv_case;
+  const Array x = Array::random(DType::f32, {1, 4, 4, 8}, 1), w = Array::random(DType::s4, {4, 3, 3, 8}, 2), none = Array::none();
+  const auto f32 = [](Shape s) { return Array::random(DType::f32, std::move(s), 9); };
+  const auto s8 = [](Shape s) { return Array::random(DType::s8, std::move(s), 9); };
+  Attrs a;
+  a.group_size = 32;
+  EXPECT_EQ(refusal(a, {x, w, none, none, f32({3, 4})}), Why::kNone);
+  EXPECT_EQ(refusal(a, {x, w}), Why::kInputMissing);
+  EXPECT_EQ(refusal(a, {x, w, none, none, f32({4})}), Why::kRank);
+  EXPECT_EQ(refusal(a, {x, w, none, none, f32({4, 4})}), Why::kDimMismatch);
+  EXPECT_EQ(refusal(a, {x, w, none, none, f32({3, 5})}), Why::kDimMismatch);
+  EXPECT_EQ(refusal(a, {x, w, none, none, s8({3, 4})}), Why::kDType);
+  EXPECT_EQ(refusal(a, {x, w, none, none, f32({3, 4}), f32({3, 4})}), Why::kDType);
+  EXPECT_EQ(refusal(a, {x, w, none, none, f32({3, 4}), s8({4})}), Why::kRank);
+  EXPECT_EQ(refusal(a, {x, w, none, none, f32({3, 4}), s8({2, 4})}), Why::kDimMismatch);
+  EXPECT_EQ(refusal(a, {x, w, none, none, f32({3, 4}), s8({3, 3})}), Why::kDimMismatch);
+  EXPECT_EQ(refusal(a, {x, f32({4, 3, 3, 8}), none, none, f32({3, 4})}), Why::kDType);
+  a.group_size = -1;
+  EXPECT_EQ(refusal(a, {x, w, none, none, f32({3, 4})}), Why::kAttribute);
+  a.group_size = 0;
+  EXPECT_EQ(refusal(a, {x, w, none, none, f32({4}), s8({4})}), Why::kAttribute);
+}
+
 TEST(OpConv, HalfPrecisionPanels) {
   using namespace conv_case;
   const Case& t = cases()[3];

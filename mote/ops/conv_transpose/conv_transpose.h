@@ -33,6 +33,7 @@ inline constexpr auto kAttrs = std::tuple_cat(
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(check_convolution(a, c, kInfo.types_));
+  MOTE_TRY(check_per_channel(c, 4, c.in(1).dims[0], DType::f32));
   Window w = make_window(a, c.in(0), &c.in(1).dims[1]);
   MOTE_TRY(infer_transposed_window(c, a.output_padding, &w));
   return set_convolution_output(c, w);
