@@ -33,4 +33,8 @@ std::vector<double> bias_of(const Node& linear);
 // A copy of a linear node with other operands in front of `before`, with the names of both; null when it is refused.
 Node* rebuilt(Graph& graph, const Node& linear, std::vector<Value*> inputs, Node& before);
 
+// Fast kernels read bf16 weights two channels at a time and bytes four; where a window's channels do not divide, and for groups narrower
+// than a panel, whose weights are few, f32 serves better than the smaller type. For conv, conv_transpose and matmul.
+bool better_as_floats(const Node& product, DType small);
+
 }  // namespace mote::passes

@@ -78,17 +78,6 @@ bool use(Graph& graph, Node& n, Value* w, Value* scales) {
 
 bool rows_first(const Node& n) { return !n.is(OpId::matmul) || n.attributes<ops::matmul::Attrs>().transpose_b == 1; }
 
-// Fast kernels read bf16 weights two channels at a time and bytes four; where a window's channels do not divide, and for groups narrower
-// than a panel, whose weights are few, floats serve better.
-bool better_as_floats(const Node& n, DType small) {
-  if (n.is(OpId::matmul)) return false;
-  const Dims& dims = n.inputs[kWeights]->type.dims;
-  const int32_t groups = n.is(OpId::conv) ? n.attributes<ops::conv::Attrs>().groups : n.attributes<ops::conv_transpose::Attrs>().groups;
-  if (groups > 1 && dims[0] / groups % 16 != 0) return true;
-  const int64_t side_by_side = small == DType::bf16 ? 2 : is_byte(small) ? 4 : 1;
-  return dims.back() % side_by_side != 0;
-}
-
 // Weights that are a cast of a 16-bit float constant.
 bool half_weights(Forms& forms, Node& n) {
   const Node* cast = made_by(n.inputs[kWeights], OpId::cast);
@@ -158,6 +147,15 @@ bool settle(Forms& forms, Node& n, const PassOptions& options) {
 }
 
 }  // namespace
+
+bool better_as_floats(const Node& n, DType small) {
+  if (n.is(OpId::matmul)) return false;
+  const Dims& dims = n.inputs[kWeights]->type.dims;
+  const int32_t groups = n.is(OpId::conv) ? n.attributes<ops::conv::Attrs>().groups : n.attributes<ops::conv_transpose::Attrs>().groups;
+  if (groups > 1 && dims[0] / groups % 16 != 0) return true;
+  const int64_t side_by_side = small == DType::bf16 ? 2 : is_byte(small) ? 4 : 1;
+  return dims.back() % side_by_side != 0;
+}
 
 bool weights(Graph& graph, const PassOptions& options) {
   Forms forms(graph);

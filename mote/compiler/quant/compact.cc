@@ -94,7 +94,7 @@ bool CompactQuantizer::run_samples(Samples& samples, const Progress& progress, i
 void CompactQuantizer::warn() {
   std::map<std::string, size_t> reasons;
   for (const CompactOp& op : ops_)
-    if (!op.note.empty() && op.note != "few weights" && op.note != "kept as asked") ++reasons[op.precision + ": " + op.note];
+    if (!op.note.empty() && op.note != kFew && op.note != "kept as asked") ++reasons[op.precision + ": " + op.note];
   for (const auto& [reason, count] : reasons)
     warnings_.push_back(std::to_string(count) + (count == 1 ? " operator has " : " operators have ") + reason);
 }

@@ -23,7 +23,8 @@ using ir::Node;
 using ir::NodeBuilder;
 using ir::Value;
 
-constexpr int64_t kFewWeights = 1024;  // not worth scales of their own
+constexpr int64_t kFewWeights = 256;    // not worth scales of their own
+constexpr int64_t kFewFor4Bits = 1024;  // they would save little and cost much
 
 bool rows_first(const Node& n) { return !n.is(OpId::matmul) || n.attributes<ops::matmul::Attrs>().transpose_b != 0; }
 
@@ -45,6 +46,13 @@ bool has_groups(const Node& n) {
   for (size_t i = 1; i + 1 < w.size(); ++i) taps *= w[i];
   return n.attributes<ops::conv::Attrs>().groups == 1 && w.size() <= 4 && taps <= 128 && w.back() <= 4096 &&
          (taps == 1 || w.back() % 8 == 0);
+}
+
+// Each channel alone: no kernel widens such weights inside, so they have scales as groups do.
+bool is_depthwise(const Node& n) {
+  if (!n.is(OpId::conv)) return false;
+  const Dims& w = n.inputs[passes::kWeights]->type.dims;
+  return w.size() <= 4 && w.back() == 1 && w[0] > 1 && n.attributes<ops::conv::Attrs>().groups == w[0];
 }
 
 bool is_table(const Node& n) {
@@ -108,7 +116,7 @@ class Writer {
     CompactOp op = {n.outputs[0]->id, n.name, doc != nullptr ? doc->name : "", "f32", ""};
     const Value* w = n.inputs[table ? 0 : passes::kWeights];
     if (is_named(options_.in_float, n.name)) op.note = "kept as asked";
-    else if (w->type.count() < kFewWeights) op.note = "few weights";
+    else if (w->type.count() < kFewWeights) op.note = kFew;
     else if (table) write_table(n, &op);
     else write_product(n, &op);
     ops_.push_back(op);
@@ -119,6 +127,10 @@ class Writer {
       case Scheme::kFp16Weights:
       case Scheme::kBf16Weights: return write_halves(n, op);
       case Scheme::kInt4Weights:
+        if (n.inputs[passes::kWeights]->type.count() < kFewFor4Bits) {
+          op->note = kFew;
+          return write_bytes(n, op);
+        }
         if (n.is(OpId::matmul) && n.attributes<ops::matmul::Attrs>().transpose_a == 0) return write_groups(n, op);
         if (is_pointwise(n) || has_groups(n)) return write_groups(n, op);
         op->note = "4 bits serve matrix products, and convolutions of one group whose channels are a multiple of 8";
@@ -143,6 +155,10 @@ class Writer {
 
   // The passes decide whether kernels read the small type as it is (passes/weights.cc).
   void write_halves(Node& n, CompactOp* op) {
+    if (passes::better_as_floats(n, options_.scheme == Scheme::kFp16Weights ? DType::f16 : DType::bf16)) {
+      op->note = kNoKernel;
+      return;
+    }
     Value* small = halves(graph_, *n.inputs[passes::kWeights], options_.scheme);
     if (small == nullptr) {
       op->note = "weights are out of the type's range";
@@ -155,7 +171,29 @@ class Writer {
     op->precision = options_.scheme == Scheme::kFp16Weights ? "f16 weights" : "bf16 weights";
   }
 
+  // 8 bits, a scale for each channel.
+  void write_depthwise(Node& n, CompactOp* op) {
+    const QuantWeights q = bytes_of(n);
+    const Value* w = n.inputs[passes::kWeights];
+    const auto channels = static_cast<int32_t>(q.scales.size());
+    auto a = n.attributes<ops::conv::Attrs>();
+    a.group_size = static_cast<int32_t>(w->type.count() / channels);
+    NodeBuilder b(graph_, *n.block, n.name, &n);
+    Value* y = b.op(OpId::conv, a,
+                    {n.inputs[0], graph_.constant<int8_t>(w->type.dims, q.codes, w->name), n.input(passes::kBias),
+                     n.input(passes::kResidual), graph_.constant<float>({1, channels}, q.scales)});
+    if (y == nullptr) return fail(b);
+    y->name = n.outputs[0]->name;
+    op->precision = "int8 weights";
+    if (!passes::replace_by(graph_, n, y)) op->precision = "f32", op->note = "the product could not be replaced";
+  }
+
   void write_bytes(Node& n, CompactOp* op) {
+    if (is_depthwise(n)) return write_depthwise(n, op);
+    if (passes::better_as_floats(n, DType::s8)) {
+      op->note = kNoKernel;
+      return;
+    }
     const QuantWeights q = bytes_of(n);
     const Value* w = n.inputs[passes::kWeights];
     NodeBuilder b(graph_, *n.block, n.name, &n);

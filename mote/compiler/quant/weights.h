@@ -23,6 +23,10 @@ struct CompactRecipe {
   std::map<int, GroupWeights> groups;
 };
 
+// Notes that are no news to who asked for small weights.
+inline constexpr const char* kFew = "few weights";
+inline constexpr const char* kNoKernel = "no kernel reads such weights in a smaller type";
+
 // A product or table of the model, and what became of it.
 struct CompactOp {
   int id = 0;  // of its output

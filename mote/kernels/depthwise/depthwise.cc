@@ -9,6 +9,7 @@
 #include "mote/kernels/common/plane.h"
 #include "mote/kernels/common/zeros.h"
 #include "mote/kernels/depthwise/window3x3.h"
+#include "mote/kernels/weights/widen.h"
 #include "mote/ops/conv/conv.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
@@ -234,18 +235,18 @@ RowsFn rows_function(const Geometry& g, int32_t channels) {
   return &any_rows;
 }
 
-Status run_depthwise(const OpContext& c) noexcept {
+void multiply_depthwise(const OpContext& c, const float* weights, const float* scales) {
   const Attrs& a = c.attrs<Attrs>();
   const Tensor& w = c.input(1);
-  const auto vector = [&](int i) { return c.has_input(i) ? c.input(i).as<const float>() : nullptr; };
+  const float* bias = c.has_input(2) ? c.input(2).as<const float>() : nullptr;
   const Plane y(c.output(0));
   const Job job{Geometry(a, &w.desc->dims[1], w.rank() - 2),
                 Plane(c.input(0)),
                 y,
                 c.has_input(3) ? Plane(c.input(3)) : Plane(),
                 c.has_input(3),
-                w.as<const float>(),
-                Finish(vector(2), vector(4), 1, a.activation, a.act_a, a.act_b)};
+                weights,
+                Finish(bias, scales, 1, a.activation, a.act_a, a.act_b)};
   const RowRange rows(c, y, w.rank() == 3);
   const RowsFn function = rows_function(job.g, y.c);
   const int32_t height = rows.end - rows.begin, pairs = (height + 1) / 2;
@@ -255,12 +256,38 @@ Status run_depthwise(const OpContext& c) noexcept {
     const int32_t oy = rows.begin + i % pairs * 2;
     function(job, i / pairs, oy, oy + 1 < rows.end ? 2 : 1);
   });
+}
+
+Status run_depthwise(const OpContext& c) noexcept {
+  multiply_depthwise(c, c.input(1).as<const float>(), c.has_input(4) ? c.input(4).as<const float>() : nullptr);
+  return Status::kOk;
+}
+
+// Weights of bytes, scaled while they are widened. The last step of a panel may reach into the next, which is written after it.
+Status run_depthwise_bytes(const OpContext& c) noexcept {
+  const Tensor &w = c.input(1), &scales = c.input(4);
+  const int32_t channels = w.dim(0), taps = w.count() / channels, panels = (channels + kPanel - 1) / kPanel;
+  const int64_t words = int64_t{(taps + BytesOfWord::kStep - 1) / BytesOfWord::kStep} * kPanel;
+  if (c.scratch.size < (uint64_t{static_cast<uint32_t>(panels)} * static_cast<uint32_t>(taps) + 3) * kPanel * sizeof(float))
+    return {Status::kOutOfMemory, Why::kScratch};
+  auto* wide = reinterpret_cast<float*>(c.scratch.data);
+  const GroupScales s(scales, nullptr, taps);
+  for (int32_t p = 0; p < panels; ++p) {
+    const int32_t first = p * kPanel, count = channels - first < kPanel ? channels - first : kPanel;
+    widen_panel<BytesOfWord>(w.as<const int32_t>() + p * words, s, 0, taps, first, count, wide + int64_t{first} * taps);
+  }
+  multiply_depthwise(c, wide, nullptr);
   return Status::kOk;
 }
 
 }  // namespace
 
 KernelFn select_depthwise(const OpContext& c) noexcept {
+  const Tensor& w = c.input(1);
+  if (w.dtype() == DType::s8) {
+    const bool one_group = c.attrs<Attrs>().group_size >= w.count() / w.dim(0) && !c.has_input(5);
+    return one_group && is_panel16k4(w.desc->layout) ? &run_depthwise_bytes : nullptr;
+  }
   const KernelFn other = select_depthwise_3x3(c);
   return other != nullptr ? other : &run_depthwise;
 }

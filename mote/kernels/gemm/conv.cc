@@ -181,6 +181,7 @@ KernelFn select_conv(const OpContext& c) noexcept {
   const int32_t channels = w.dim(w.rank() - 1);
   if (channels == 0 || w.dim(0) == 0) return nullptr;
   if (a.group_size > 0 || w.dtype() == DType::s4) {
+    if (w.dtype() == DType::s8 && channels == 1 && w.dim(0) == a.groups && a.groups > 1) return select_depthwise(c);
     if (a.groups > 1 || channels > kZeroCount) return nullptr;
     return reads_groups(c, a.group_size, w.count() / w.dim(0) / channels, channels) ? &run_conv_grouped : nullptr;
   }

@@ -83,16 +83,14 @@ void multiply_columns(const Job& j, int32_t row, int32_t rows, int32_t n) {
 }  // namespace
 
 void multiply_grouped(const OpContext& c, const LeftRows& left, int32_t group_size, const Finish& last, const Finish& plain) noexcept {
-  const Tensor &w = c.input(1), &scales = c.input(4);
-  const bool nibbles = w.dtype() == DType::s4, half = scales.dtype() == DType::f16;
+  const Tensor& w = c.input(1);
+  const bool nibbles = w.dtype() == DType::s4;
   const int32_t n = w.dim(0), k = left.runs * left.run_length, step = nibbles ? NibblesOfWord::kStep : BytesOfWord::kStep;
   if (left.count <= 0 || n <= 0) return;
   const Job job = {left,
                    last,
                    plain,
-                   {half ? nullptr : scales.as<const float>(), half ? scales.as<const f16>() : nullptr,
-                    c.has_input(5) ? c.input(5).as<const int8_t>() : nullptr, scales.stride(0) / (half ? 2 : 4),
-                    c.has_input(5) ? c.input(5).stride(0) : 0, group_size > 0 && group_size < k ? group_size : k},
+                   GroupScales(c.input(4), c.has_input(5) ? &c.input(5) : nullptr, group_size > 0 && group_size < k ? group_size : k),
                    nibbles ? &widen_panel<NibblesOfWord> : &widen_panel<BytesOfWord>,
                    w.as<const int32_t>(),
                    int64_t{(k + step - 1) / step} * kPanel,

@@ -28,6 +28,15 @@ struct BytesOfWord {
 
 // Scales and zero points: (groups, n), or (n) for one group.
 struct GroupScales {
+  // `zero_points` may be null; `products`: those that share a scale.
+  MOTE_INLINE GroupScales(const Tensor& scales, const Tensor* zero_points, int32_t products)
+      : f32(scales.dtype() == DType::f16 ? nullptr : scales.as<const float>()),
+        half(scales.dtype() == DType::f16 ? scales.as<const f16>() : nullptr),
+        zeros(zero_points != nullptr ? zero_points->as<const int8_t>() : nullptr),
+        scales_step(scales.stride(0) / (half != nullptr ? 2 : 4)),
+        zeros_step(zero_points != nullptr ? zero_points->stride(0) : 0),
+        group(products) {}
+
   const float* f32;  // one of the two
   const f16* half;
   const int8_t* zeros;              // or null

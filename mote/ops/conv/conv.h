@@ -16,6 +16,7 @@ struct Attrs {
   int32_t group_size = 0;
 };
 using Types = FloatTypes;
+Scratch scratch(const OpContext& c) noexcept;
 inline constexpr OpInfo kInfo =
     OpInfo("Convolves (N, spatial, C) with weights (O, kernel, C/groups) over 1 to 3 spatial dimensions; groups = C is depthwise.")
         .signature("x, weights, bias?, residual?, scales?, zero_points? -> y")
@@ -23,6 +24,7 @@ inline constexpr OpInfo kInfo =
         .types(mask_of_list(Types{}))
         .ranks(3, 5)
         .flags(kRowRange | kPackedWeights)
+        .scratch(&scratch)
         .rings(operand_bit(0) | operand_bit(3))
         .onnx("Conv");
 inline constexpr auto kAttrs = std::tuple_cat(

@@ -129,6 +129,9 @@ TEST(OpConv, GroupsOfWeights) {
       {"one group", {1, 4, 4, 8}, {16, 2, 2, 8}, geometry({1, 1}, {1, 1}, {0, 0}, {0, 0}), 128},
       {"taps that end within a step", {1, 4, 4, 5}, {7, 3, 3, 5}, geometry({1, 1}, {1, 1}, {1, 1}, {1, 1}), 16},
       {"groups that do", {1, 4, 4, 8}, {7, 2, 2, 8}, geometry({1, 1}, {1, 1}, {1, 1}, {1, 1}), 5},
+      {"depthwise", {2, 6, 9, 21}, {21, 3, 3, 1}, geometry({1, 1}, {1, 1}, {1, 1}, {1, 1}, 21), 9},
+      {"depthwise, 5x5", {1, 7, 7, 32}, {32, 5, 5, 1}, geometry({2, 2}, {1, 1}, {2, 2}, {2, 2}, 32), 32},
+      {"depthwise, a row", {2, 11, 3}, {3, 3, 1}, geometry({1}, {2}, {1}, {1}, 3), 3},
       {"two parts of the channels", {1, 4, 4, 16}, {32, 3, 3, 8}, geometry({1, 1}, {1, 1}, {1, 1}, {1, 1}, 2), 32},
   };
   for (const DType type : {DType::s4, DType::s8}) {
