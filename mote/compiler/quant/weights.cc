@@ -23,7 +23,8 @@ using ir::Node;
 using ir::NodeBuilder;
 using ir::Value;
 
-constexpr int64_t kFewWeights = 256;    // not worth scales of their own
+constexpr int64_t kFewWeights = 256;  // not worth scales of their own
+constexpr int64_t kManyWeights = 16384;
 constexpr int64_t kFewFor4Bits = 1024;  // they would save little and cost much
 
 bool rows_first(const Node& n) { return !n.is(OpId::matmul) || n.attributes<ops::matmul::Attrs>().transpose_b != 0; }
@@ -38,14 +39,18 @@ bool is_pointwise(const Node& n) {
   return a.groups == 1;
 }
 
-// Convolutions whose 4-bit weights have fast kernels: taps are whole steps of a panel (kernels/weights).
+// Convolutions whose small weights have fast kernels, groups and all (kernels/weights).
 bool has_groups(const Node& n) {
   if (!n.is(OpId::conv)) return false;
   const Dims& w = n.inputs[passes::kWeights]->type.dims;
-  int64_t taps = 1;
-  for (size_t i = 1; i + 1 < w.size(); ++i) taps *= w[i];
-  return n.attributes<ops::conv::Attrs>().groups == 1 && w.size() <= 4 && taps <= 128 && w.back() <= 4096 &&
-         (taps == 1 || w.back() % 8 == 0);
+  const auto a = n.attributes<ops::conv::Attrs>();
+  if (a.groups != 1 || w.size() > 4 || w.back() > 4096) return false;
+  // Short runs are slow; in the first convolution of a network they save nothing either.
+  if (w.back() < 8 && !is_pointwise(n) && n.inputs[passes::kWeights]->type.count() < kManyWeights) return false;
+  const size_t last = w.size() - 3;  // the width, whose taps are one run where nothing is added at its sides
+  const int64_t lines = w.size() == 4 ? w[1] : 1, width = w[last + 1];
+  const bool whole = a.pads_begin[last] == 0 && a.pads_end[last] == 0 && a.dilations[last] == 1 && width * w.back() <= 4096;
+  return lines * (whole ? 1 : width) <= 128;
 }
 
 // Each channel alone: no kernel widens such weights inside, so they have scales as groups do.
@@ -133,7 +138,7 @@ class Writer {
         }
         if (n.is(OpId::matmul) && n.attributes<ops::matmul::Attrs>().transpose_a == 0) return write_groups(n, op);
         if (is_pointwise(n) || has_groups(n)) return write_groups(n, op);
-        op->note = "4 bits serve matrix products, and convolutions of one group whose channels are a multiple of 8";
+        op->note = "4 bits serve matrix products, and convolutions of one group";
         return write_bytes(n, op);
       case Scheme::kInt8Dynamic:
         if (DynamicForm form; dynamic_form(n, &form) && write_dynamic(graph_, n, form, bytes_of(n), &dynamic_, &error_)) {
@@ -171,8 +176,8 @@ class Writer {
     op->precision = options_.scheme == Scheme::kFp16Weights ? "f16 weights" : "bf16 weights";
   }
 
-  // 8 bits, a scale for each channel.
-  void write_depthwise(Node& n, CompactOp* op) {
+  // 8 bits, one group with a scale for each output.
+  void write_group_of_bytes(Node& n, CompactOp* op) {
     const QuantWeights q = bytes_of(n);
     const Value* w = n.inputs[passes::kWeights];
     const auto channels = static_cast<int32_t>(q.scales.size());
@@ -189,8 +194,9 @@ class Writer {
   }
 
   void write_bytes(Node& n, CompactOp* op) {
-    if (is_depthwise(n)) return write_depthwise(n, op);
+    if (is_depthwise(n)) return write_group_of_bytes(n, op);
     if (passes::better_as_floats(n, DType::s8)) {
+      if (has_groups(n)) return write_group_of_bytes(n, op);
       op->note = kNoKernel;
       return;
     }

@@ -156,16 +156,26 @@ Status run_conv(const OpContext& c) noexcept {
   return Status::kOk;
 }
 
+// Without padding at the sides the taps of a row are always one run.
+bool rows_are_whole(const OpContext& c, const Geometry& g) {
+  const Tensor &x = c.input(0), &w = c.input(1);
+  const int32_t channels = w.dim(w.rank() - 1);
+  return g.pad_w == 0 && c.attrs<Attrs>().pads_end[w.rank() - 3] == 0 && g.dilation_w == 1 && x.stride(x.rank() - 2) == channels * 4 &&
+         int64_t{g.kernel_w} * channels <= kZeroCount;
+}
+
 Status run_conv_grouped(const OpContext& c) noexcept {
   const Attrs& a = c.attrs<Attrs>();
   const Tensor& w = c.input(1);
   const Plane x(c.input(0)), y(c.output(0)), residual(c.has_input(3) ? c.input(3) : c.output(0));
   const Geometry g(a, &w.desc->dims[1], w.rank() - 2);
   const int32_t channels = w.dim(w.rank() - 1);
-  const ConvRows left(g, x, y, c.has_input(3) ? &residual : nullptr, RowRange(c, y, w.rank() == 3), 0, channels, 0, false);
+  const bool whole = rows_are_whole(c, g);
+  const int32_t taps = whole ? 1 : g.kernel_w;
+  const ConvRows left(g, x, y, c.has_input(3) ? &residual : nullptr, RowRange(c, y, w.rank() == 3), 0, channels, 0, whole);
   const float* bias = c.has_input(2) ? c.input(2).as<const float>() : nullptr;
   const Finish last(bias, nullptr, 1, a.activation, a.act_a, a.act_b), plain(nullptr, nullptr, 1, 0, 0, 0);
-  multiply_grouped(c, by_address(left, left.count(), g.kernel_h * g.kernel_w, channels), a.group_size, last, plain);
+  multiply_grouped(c, by_address(left, left.count(), g.kernel_h * taps, g.kernel_w / taps * channels), a.group_size, last, plain);
   return Status::kOk;
 }
 
@@ -183,16 +193,16 @@ KernelFn select_conv(const OpContext& c) noexcept {
   if (a.group_size > 0 || w.dtype() == DType::s4) {
     if (w.dtype() == DType::s8 && channels == 1 && w.dim(0) == a.groups && a.groups > 1) return select_depthwise(c);
     if (a.groups > 1 || channels > kZeroCount) return nullptr;
-    return reads_groups(c, a.group_size, w.count() / w.dim(0) / channels, channels) ? &run_conv_grouped : nullptr;
+    const Geometry g(a, &w.desc->dims[1], w.rank() - 2);
+    const int32_t taps = rows_are_whole(c, g) ? 1 : g.kernel_w;
+    return reads_groups(c, a.group_size, g.kernel_h * taps, g.kernel_w / taps * channels) ? &run_conv_grouped : nullptr;
   }
   if (a.groups > 1 && w.dim(0) / a.groups % kPanel != 0) {
     if (w.dtype() != DType::f32) return nullptr;
     return channels == 1 && w.dim(0) == a.groups ? select_depthwise(c) : select_grouped(c);
   }
   const Geometry g(a, &w.desc->dims[1], w.rank() - 2);
-  // Without padding at the sides the taps of a row are always one run.
-  const bool rows_whole = g.pad_w == 0 && a.pads_end[w.rank() - 3] == 0 && g.dilation_w == 1 && x.stride(x.rank() - 2) == channels * 4 &&
-                          int64_t{g.kernel_w} * channels <= kZeroCount;
+  const bool rows_whole = rows_are_whole(c, g);
   if (channels > kZeroCount || int64_t{g.kernel_h} * (rows_whole ? 1 : g.kernel_w) > kMaxTileRuns) return nullptr;
   const int32_t run = w.count() == w.dim(0) * channels ? 0 : channels;  // one tap may end within a group
   return has_panels(*w.desc, run) ? &run_conv : nullptr;

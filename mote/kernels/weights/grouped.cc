@@ -15,12 +15,13 @@ struct Job {
   WidenFn widen;
   const int32_t* words;
   int64_t panel_words;
-  int32_t n;
+  int32_t n, step;
 };
 
 // Products that are made at once: whole runs, or a part of one.
 struct Piece {
-  Piece(const LeftRows& left, int32_t first) : k(first), run(first / left.run_length), at(first % left.run_length) {
+  Piece(const LeftRows& left, int32_t first, int32_t step)
+      : k(first), run(first / left.run_length), at(first % left.run_length), before(first % step) {
     const int32_t rest = left.run_length - at;
     if (left.run_length > kDepth) {
       depth = length = rest < kDepth ? rest : kDepth;
@@ -31,8 +32,11 @@ struct Piece {
     length = left.run_length;
     depth = runs * length;
   }
-  int32_t k, run, at, runs = 1, length, depth;
+  int32_t k, run, at, before, runs = 1, length, depth;
 };
+
+// Weights are widened from the beginning of a panel's step on: so many rows more than the piece has.
+inline constexpr int32_t kMostBefore = NibblesOfWord::kStep;
 
 // A piece for rows [row, row + rows) and the columns from n on, whose weights are in `panels`. Sums are carried on in the output.
 void multiply_rows(const Job& j, const Piece& p, const float* panels, int32_t row, int32_t rows, int32_t n, const Finish& finish) {
@@ -56,7 +60,7 @@ void multiply_rows(const Job& j, const Piece& p, const float* panels, int32_t ro
     t.run_length = p.length;
     t.panel = panels;
     t.ahead = panels;
-    t.panel_stride = int64_t{p.depth} * kPanel * 4;
+    t.panel_stride = int64_t{p.depth + p.before} * kPanel * 4;
     t.out = out;
     t.residual = p.k > 0 || j.left.has_residual ? before : nullptr;
     t.first = n;
@@ -67,16 +71,17 @@ void multiply_rows(const Job& j, const Piece& p, const float* panels, int32_t ro
 }
 
 void multiply_columns(const Job& j, int32_t row, int32_t rows, int32_t n) {
-  alignas(64) float panels[kDepth * kWidth];
+  alignas(64) float panels[(kDepth + 2 * kMostBefore) * kWidth];
   const int32_t k_count = j.left.runs * j.left.run_length;
   for (int32_t k = 0; k < k_count;) {
-    const Piece piece(j.left, k);
+    const Piece piece(j.left, k, j.step);
+    const int32_t depth = piece.depth + piece.before;
     for (int32_t p = 0; p < kTilePanels && n + p * kPanel < j.n; ++p) {
       const int32_t column = n + p * kPanel, columns = j.n - column < kPanel ? j.n - column : kPanel;
-      j.widen(j.words + column / kPanel * j.panel_words, j.scales, k, piece.depth, column, columns, panels + p * piece.depth * kPanel);
+      j.widen(j.words + column / kPanel * j.panel_words, j.scales, k - piece.before, depth, column, columns, panels + p * depth * kPanel);
     }
     k += piece.depth;
-    multiply_rows(j, piece, panels, row, rows, n, k == k_count ? j.last : j.plain);
+    multiply_rows(j, piece, panels + piece.before * kPanel, row, rows, n, k == k_count ? j.last : j.plain);
   }
 }
 
@@ -94,7 +99,8 @@ void multiply_grouped(const OpContext& c, const LeftRows& left, int32_t group_si
                    nibbles ? &widen_panel<NibblesOfWord> : &widen_panel<BytesOfWord>,
                    w.as<const int32_t>(),
                    int64_t{(k + step - 1) / step} * kPanel,
-                   n};
+                   n,
+                   step};
   const int32_t columns = (n + kWidth - 1) / kWidth;
   const uint32_t helpers = useful_threads(c.threads, static_cast<double>(left.count) * n * k);
   const int32_t row_parts = row_parts_of(columns, left.count, helpers);
@@ -111,7 +117,7 @@ bool reads_groups(const OpContext& c, int32_t group_size, int32_t runs, int32_t 
   const int32_t step = nibbles ? NibblesOfWord::kStep : BytesOfWord::kStep;
   if (c.input(0).dtype() != DType::f32 || !c.has_input(4) || runs <= 0 || runs > kMaxTileRuns || run_length <= 0) return false;
   if (nibbles ? w.desc->layout != Layout::kPanel16k8 : !is_panel16k4(w.desc->layout)) return false;
-  return (runs == 1 || run_length % step == 0) && (group_size == 0 || group_size >= runs * run_length || group_size % step == 0);
+  return (group_size == 0 || group_size >= runs * run_length || group_size % step == 0);
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

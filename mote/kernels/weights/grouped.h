@@ -24,7 +24,7 @@ LeftRows by_address(const Left& left, int32_t count, int32_t runs, int32_t run_l
 // carried on.
 void multiply_grouped(const OpContext& c, const LeftRows& left, int32_t group_size, const Finish& last, const Finish& plain) noexcept;
 
-// True where multiply_grouped() reads these weights; runs of the left side, if there are several, must be whole steps of a panel.
+// True where multiply_grouped() reads these weights.
 bool reads_groups(const OpContext& c, int32_t group_size, int32_t runs, int32_t run_length) noexcept;
 
 }  // namespace mote::kernels::MOTE_ISA_NAME
