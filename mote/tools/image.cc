@@ -65,9 +65,18 @@ int32_t axis_of(const std::string& layout, char letter) {
   return at == std::string::npos ? -1 : static_cast<int32_t>(at);
 }
 
+bool are_channels(int32_t size) { return size == 1 || size == 3; }
+
+// What the shape says: channels last, unless only the first dimension (behind the batch) can be channels.
+std::string likely_layout(const std::vector<int32_t>& dims) {
+  const size_t first = dims.size() == 4 ? 1 : 0;
+  const bool channels_first = dims.size() > 2 && !are_channels(dims.back()) && are_channels(dims[first]);
+  return (first == 1 ? "N" : "") + std::string(channels_first ? "CHW" : "HWC");
+}
+
 void plan_axes(const Metadata& metadata, ImagePlan* p) {
   const size_t rank = p->spec.dims.size();
-  const std::string layout = metadata.text("layout", rank == 4 ? "NHWC" : "HWC");
+  const std::string layout = metadata.text("layout", likely_layout(p->spec.dims));
   std::string sorted = layout;
   std::sort(sorted.begin(), sorted.end());
   const bool known = sorted == "CHNW" || sorted == "CHW" || sorted == "HNW" || sorted == "HW";
@@ -163,7 +172,8 @@ ImagePlan plan_image(const std::string& file, const MetadataOf& metadata_of, con
   const std::string order = metadata.text("channels", p.channels == 1 ? "GRAY" : "RGB");
   if (order != "RGB" && order != "BGR" && order != "GRAY") throw metadata.bad("channels", "RGB, BGR or GRAY", order);
   if (p.channels != (order == "GRAY" ? 1 : 3))
-    throw metadata.bad("channels", "as many as the input has, " + std::to_string(p.channels), order);
+    throw metadata.bad("channels", "as many as the input has, " + std::to_string(p.channels) + " (is preprocess.image.layout right?)",
+                       order);
   p.swap_red_blue = order == "BGR";
   const std::string resize = metadata.text("resize", "stretch");
   if (resize != "stretch" && resize != "crop") throw metadata.bad("resize", "stretch or crop", resize);

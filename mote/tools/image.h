@@ -3,7 +3,8 @@
 // Images as inputs. The program's metadata says how they were prepared when it was trained:
 //   preprocess.image.input     name of the input (default: the only one with the layout's rank)
 //   preprocess.image.size      "HEIGHTxWIDTH"   (default: from the input's shape)
-//   preprocess.image.layout    the axes in order, N H W C, e.g. "NCHW" or "HW" (default: NHWC, or HWC for rank 3)
+//   preprocess.image.layout    the axes in order, N H W C, e.g. "NCHW" or "HW" (default: channels last, or first where only
+//                              that dimension is 1 or 3)
 //   preprocess.image.channels  "RGB", "BGR" or "GRAY" (default: RGB, GRAY for one channel)
 //   preprocess.image.resize    "stretch" (default), or "crop": scale the shorter side, cut out the middle
 //   preprocess.image.scale     value = (pixel * scale - mean) / std; pixel is 0..255; default 1/255

@@ -126,6 +126,16 @@ TEST(Image, PreparesAsMetadataSays) {
   EXPECT_NEAR(value_at(a, 32), (1.f - 0.f) / 2, 1e-5);    // then red
 }
 
+TEST(Image, ShapesTellWhereChannelsAre) {
+  const auto axis = [](const emit::Dims& dims) { return Program(dims, {}).plan().axis_c; };
+  EXPECT_EQ(axis({1, 3, 8, 8}), 1);
+  EXPECT_EQ(axis({1, 1, 8, 8}), 1);
+  EXPECT_EQ(axis({1, 8, 8, 3}), 3);
+  EXPECT_EQ(axis({1, 3, 3, 3}), 3);
+  EXPECT_EQ(axis({3, 8, 8}), 0);
+  EXPECT_EQ(axis({8, 8, 1}), 2);
+}
+
 TEST(Image, ResizesBilinearlyWithAlignedCentres) {
   const Program p({1, 1, 2, 1}, {{"scale", "1"}});
   // Columns 0, 10, 20, 30 shrink to the means of pairs.

@@ -112,6 +112,8 @@ bool write_dynamic(ir::Graph& graph, ir::Node& n, const DynamicForm& form, const
   matrix.to = static_cast<uint32_t>(DType::f32);
   Value* y = n.is(OpId::matmul) ? b.op(OpId::q_matmul, matrix, operands)
                                 : b.op(OpId::q_conv, integer_window(n.attributes<ops::conv::Attrs>()), operands);
+  // In the methods' own blocks prepare() has split these off.
+  if (y != nullptr && n.input(passes::kResidual) != nullptr) y = b.op(OpId::add, {y, n.inputs[passes::kResidual]});
   if (y != nullptr) y = activate(b, passes::activation_of(n), y);
   if (y == nullptr) *error = "quantizing dynamically: " + b.error();
   else y->name = n.outputs[0]->name;

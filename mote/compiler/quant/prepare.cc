@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mote/compiler/ir/infer.h"
+#include "mote/compiler/quant/expose.h"
 #include "mote/ops/clip/clip.h"
 #include "mote/ops/common/activation.h"
 #include "mote/ops/elu/elu.h"
@@ -99,6 +100,7 @@ bool can_be_integer(const ir::Node& n) {
 }
 
 DynamicForms prepare(ir::Graph& graph) {
+  widen_constants(graph);
   DynamicForms forms = undo_dynamic(graph);
   for (ir::Method& m : graph.methods) {
     for (auto it = m.block->nodes.begin(); it != m.block->nodes.end();) {

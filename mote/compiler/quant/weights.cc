@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "mote/compiler/quant/dynamic.h"
+#include "mote/compiler/quant/expose.h"
 #include "mote/compiler/quant/prepare.h"
 #include "mote/compiler/quant/smooth.h"
 #include "mote/ops/cast/cast.h"
@@ -293,6 +294,8 @@ class Writer {
 };
 
 void prepare_compact(const CompactOptions& options, Graph& graph) {
+  widen_constants(graph);
+  open_single_steps(graph);
   if (options.scheme != Scheme::kInt8Dynamic) return;
   smooth(graph, options.smooth);
   prepare(graph);
