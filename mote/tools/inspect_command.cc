@@ -120,11 +120,14 @@ void print_instructions(const ProgramView& view) {
 
 // What the quantizer did and measured.
 void print_quantization(const ProgramView& view) {
-  TextTable table({"", ""}), ops({"operator", "precision", "SQNR dB", "node"}), islands({"instructions", "operators"});
+  TextTable table({"", ""}), ops({"operator", "precision", "SQNR dB", "node"}), islands({"instructions", "operators", "nodes"});
   for (const std::vector<uint32_t>& island : float_islands(view.table())) {
-    std::string names;
-    for (const uint32_t i : island) names += (names.empty() ? "" : ", ") + view.op_name(view.table().instructions[i]);
-    islands.add({std::to_string(island.front()) + ".." + std::to_string(island.back()), names});
+    std::string names, nodes;
+    for (const uint32_t i : island) {
+      names += (names.empty() ? "" : ", ") + view.op_name(view.table().instructions[i]);
+      if (i < view.table().source_names.size) nodes += std::string(nodes.empty() ? "" : ", ") + view.string(view.table().source_names[i]);
+    }
+    islands.add({std::to_string(island.front()) + ".." + std::to_string(island.back()), names, one_line(nodes, 100)});
   }
   for (const Pair& p : view.table().evidence) {
     const std::string key = view.string(p.key), value = view.string(p.value);

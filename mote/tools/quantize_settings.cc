@@ -242,6 +242,7 @@ bool compile_quantized(const QuantizeSettings& s, const frontends::Source& sourc
   quant::Quantizer quantizer(source, options, options_of(s));
   if (!quantizer.calibrate(data, show, problems)) return false;
   result->warnings = quantizer.warnings();
+  if (const std::string doubt = data.doubt(); !doubt.empty()) result->warnings.push_back(doubt);
   quant::Mix mix(quantizer, source, options);
   const bool wide = scheme == quant::Scheme::kInt16x8;
   if (wide)

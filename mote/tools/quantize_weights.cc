@@ -41,6 +41,7 @@ bool compile_compact(const QuantizeSettings& s, const frontends::Source& source,
     data = std::make_unique<SampleFolder>(s.calibrate, signature.methods[0], metadata, SampleRange{0, s.calibrate_samples});
   if (!quantizer.choose(data.get(), show, problems)) return false;
   result->warnings = quantizer.warnings();
+  if (data != nullptr && !data->doubt().empty()) result->warnings.push_back(data->doubt());
   for (const quant::CompactOp& op : quantizer.ops()) {
     QuantizedOp line = {op.name, op.op, op.precision, -1, {}};
     if (op.precision == "f32") line.choice.in_float = op.note;

@@ -117,10 +117,19 @@ void SampleFolder::find(const std::string& path) {
       if (method_.inputs.size() != 1)
         throw Failure(entry + ": the model has " + std::to_string(method_.inputs.size()) +
                       " inputs: expected NAME.npy for each of them, or a folder of these for each sample");
+      images_ |= is_image(extension_of(entry));
       const size_t parts = is_image(extension_of(entry)) ? 1 : open(entry, 0).parts;
       for (size_t i = 0; i < parts; ++i) places_.push_back({entry, i});
     }
   }
+}
+
+std::string SampleFolder::doubt() const {
+  for (const char* key : {"channels", "resize", "scale", "mean", "std"})
+    if (!metadata_(std::string("preprocess.image.") + key).empty()) return "";
+  if (!images_) return "";
+  return "images are taken as RGB values from 0 to 1, stretched to the input's size: where the model was trained with others, say so "
+         "(--metadata preprocess.image.scale=..., .mean, .std, .channels, .resize), or ranges will not fit";
 }
 
 Array SampleFolder::load(const std::string& path, size_t input) const {

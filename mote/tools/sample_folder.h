@@ -29,6 +29,9 @@ class SampleFolder : public quant::Samples {
   size_t count() const override { return places_.size(); }
   bool read(size_t index, std::vector<driver::Array>* inputs, std::string* error) override;
 
+  // What makes the data doubtful before it is read: images of which nobody said how they are prepared. Empty: nothing.
+  std::string doubt() const;
+
  private:
   // A file of samples of one input.
   struct File {
@@ -52,6 +55,7 @@ class SampleFolder : public quant::Samples {
   const MetadataOf metadata_;
   std::string folder_;
   bool by_input_ = false;  // NAME.npy for each input
+  bool images_ = false;
   std::vector<Place> places_;
   std::map<size_t, File> open_;  // the last file of each input
 };
