@@ -263,7 +263,7 @@ bool compile_quantized(const QuantizeSettings& s, const frontends::Source& sourc
 }
 
 std::string quantize_text(const QuantizeResult& r) {
-  TextTable table({"output", "SQNR dB", "cosine", "same top-1", "accuracy f32", "int8", "drop"});
+  TextTable table({"output", "SQNR dB", "cosine", "same top-1", "accuracy f32", "quantized", "drop"});
   const auto percent = [](double part) { return fixed_text(100 * part, 2) + " %"; };
   for (const quant::OutputMeasure& m : r.measured.outputs)
     table.add({m.name, decibels(m.sqnr_db), fixed_text(m.cosine, 5), percent(m.agreement),

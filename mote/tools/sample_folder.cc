@@ -212,6 +212,16 @@ Array SampleFolder::part(const File& file, size_t index) const {
   return a;
 }
 
+namespace {
+
+bool has_nan(const Array& a) {
+  if ((mask_of(a.dtype) & kFloat) == 0) return false;
+  const std::vector<double> numbers = driver::to_doubles(a);
+  return std::any_of(numbers.begin(), numbers.end(), [](double v) { return std::isnan(v); });
+}
+
+}  // namespace
+
 bool SampleFolder::read(size_t index, std::vector<Array>* inputs, std::string* error) {
   const Place& place = places_[index];
   const bool folder = !by_input_ && fs::is_directory(place.path);
@@ -219,7 +229,12 @@ bool SampleFolder::read(size_t index, std::vector<Array>* inputs, std::string* e
   try {
     for (size_t i = 0; i < method_.inputs.size(); ++i) {
       const bool named = by_input_ || folder;
-      inputs->push_back(part(open(named ? file_of(place.path, method_.inputs[i]) : place.path, i), place.part));
+      const std::string path = named ? file_of(place.path, method_.inputs[i]) : place.path;
+      inputs->push_back(part(open(path, i), place.part));
+      if (has_nan(inputs->back())) {
+        *error = path + ": expected numbers, found NaN in sample " + std::to_string(place.part) + " of '" + method_.inputs[i].name + "'";
+        return false;
+      }
     }
   } catch (const Failure& f) {
     *error = f.what();

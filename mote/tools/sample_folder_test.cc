@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -101,6 +102,18 @@ std::vector<uint8_t> wav_of(uint16_t channels, uint16_t bits, std::vector<uint8_
   put(static_cast<uint32_t>(data.size()), 4);
   b.insert(b.end(), data.begin(), data.end());
   return b;
+}
+
+TEST_F(SampleFolderTest, NamesWhereThereIsNoNumber) {
+  const float numbers[] = {1, 2, std::nanf(""), 4};
+  const auto* bytes = reinterpret_cast<const uint8_t*>(numbers);
+  write("a.npy", DType::f32, {2, 2}, std::vector<uint8_t>(bytes, bytes + sizeof numbers));
+  SampleFolder f = open(method({{"x", DType::f32, {{1, 2}}}}));
+  EXPECT_EQ(read(f, 0), (std::vector<double>{1, 2}));
+  std::vector<driver::Array> all;
+  std::string error;
+  EXPECT_FALSE(f.read(1, &all, &error));
+  for (const char* part : {"a.npy", "NaN", "sample 1", "'x'"}) EXPECT_NE(error.find(part), std::string::npos) << error;
 }
 
 TEST_F(SampleFolderTest, CutsSoundsIntoPieces) {

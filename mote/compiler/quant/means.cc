@@ -10,6 +10,7 @@ namespace {
 constexpr size_t kSamples = 64;
 // Multiply-adds that all of it may take: seconds. Large models keep what mean_shift() found, product by product and from f32 inputs.
 constexpr double kMostMacs = 6e10;
+constexpr double kMostWideMacs = 3e9;  // of 16-bit activations, which have portable kernels alone
 // A result that is cut off at 0 moves as far as the part of it that is not. Rare ones are left where they are.
 constexpr double kLeastPart = 0.25;
 
@@ -38,7 +39,9 @@ bool Quantizer::correct_means(Samples& samples, const Progress& progress, ir::Pr
   Probe plain;
   if (!build_float(results, &plain, problems)) return false;
   const size_t count = std::min(samples.count(), kSamples);
-  if (static_cast<double>(plain.table().certificate->macs) * static_cast<double>(count * products_.size()) > kMostMacs) return true;
+  if (static_cast<double>(plain.table().certificate->macs) * static_cast<double>(count * products_.size()) >
+      (options_.wide ? kMostWideMacs : kMostMacs))
+    return true;
   const auto failed = [&](size_t s, const std::string& error) {
     problems->push_back({"quantize", "sample " + std::to_string(s) + ": " + error, ""});
     return false;

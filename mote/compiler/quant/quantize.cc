@@ -159,9 +159,8 @@ bool Quantizer::observe(Samples& samples, const Progress& progress, Work* work, 
   samples_ = samples.count();
   fingerprint_ = check.fingerprint();
   warnings_ = check.warnings();
-  for (const auto& [id, s] : stats_)
-    if (s.histogram().not_finite() > 0)
-      warnings_.push_back("value " + std::to_string(id) + " had numbers that are not finite; they were left out");
+  const auto endless = std::count_if(stats_.begin(), stats_.end(), [](const auto& s) { return s.second.histogram().not_finite() > 0; });
+  if (endless > 0) warnings_.push_back(std::to_string(endless) + " tensors had numbers that are not finite; their ranges leave them out");
   return true;
 }
 

@@ -67,7 +67,10 @@ std::map<int, Grid> Quantizer::grids_for(const Work& work, Observer observer, do
 
 bool Quantizer::choose_ranges(const Work& work, Samples& samples, const Progress& progress, ir::Problems* problems) {
   Candidate chosen = {options_.observer, options_.percentile};
-  if (options_.observer == Observer::kAuto) {
+  if (options_.observer == Observer::kAuto && options_.wide) {
+    // 16 bits have steps enough for every outlier, and trials with portable kernels would take minutes.
+    chosen = {Observer::kMinMax, 0};
+  } else if (options_.observer == Observer::kAuto) {
     Trials trials;
     if (!trials.start(*this, samples, kTrySamples, kMostTrySamples, kTryMacs, problems)) return false;
     double most = -1, done = 0;
