@@ -112,15 +112,13 @@ std::string weight_plot(const quant::QuantWeights& w) {
 }
 
 std::string summary(const QuantizeResult& r) {
-  std::string t =
-      "<h2>Before and after</h2><table><tr><th>output<th class=n>SQNR dB<th class=n>cosine<th class=n>same top-1<th class=n>accuracy "
-      "f32<th "
-      "class=n>accuracy int8</tr>";
+  std::string t = "<h2>Before and after</h2><table><tr><th>output<th class=n>SQNR dB<th class=n>cosine<th class=n>same top-1";
+  if (r.measured.labelled) t += "<th class=n>accuracy f32<th class=n>quantized";
+  t += "</tr>";
   for (const quant::OutputMeasure& m : r.measured.outputs) {
     t += "<tr><td>" + escaped(m.name) + "<td class=n>" + db_text(std::max(0.0, m.sqnr_db)) +
          format("<td class=n>%.5f<td class=n>%.2f %%", m.cosine, 100 * m.agreement);
     if (r.measured.labelled) t += format("<td class=n>%.2f %%<td class=n>%.2f %%", 100 * m.accuracy_before, 100 * m.accuracy_after);
-    else t += "<td class=n><td class=n>";
     t += "</tr>";
   }
   t += "</table>";
@@ -144,7 +142,7 @@ std::string quantize_report(const std::string& model, const QuantizeResult& r, c
   page += "<h1>" + escaped(model) + ", quantized</h1>" + summary(r);
   page +=
       "<h2>Error of every operator's result</h2><p><small>Signal to error ratio beside the float model, cut off at 60 dB; blue: "
-      "integer, orange: float. Operators whose result is no 8-bit tensor have no bar.</small></p>" +
+      "integer, orange: float.</small></p>" +
       error_plot(r);
   page +=
       "<h2>Operators</h2><table><tr><th>operator<th class=n>precision<th class=n>SQNR dB<th class=n>alone dB<th class=n>f32 us<th "

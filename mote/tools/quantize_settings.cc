@@ -29,6 +29,7 @@ bool measure_ops(const quant::Quantizer& quantizer, const quant::Mix& mix, quant
   options.most_samples = kOpSamples;
   const quant::Recipe& recipe = quantizer.recipe();
   for (const auto& [id, grid] : recipe.grids) options.values.insert(id);
+  for (const quant::ProductInfo& p : quantizer.products()) options.values.insert(p.result_id);  // the last ones give f32
   quant::Measurement m;
   if (!quantizer.measure(data, options, show, &m, problems)) return false;
   for (const quant::ProductInfo& p : quantizer.products()) {
@@ -263,12 +264,17 @@ bool compile_quantized(const QuantizeSettings& s, const frontends::Source& sourc
 }
 
 std::string quantize_text(const QuantizeResult& r) {
-  TextTable table({"output", "SQNR dB", "cosine", "same top-1", "accuracy f32", "quantized", "drop"});
+  std::vector<std::string> head = {"output", "SQNR dB", "cosine", "same top-1"};
+  if (r.measured.labelled) head.insert(head.end(), {"accuracy f32", "quantized", "drop"});
+  TextTable table(head);
   const auto percent = [](double part) { return fixed_text(100 * part, 2) + " %"; };
-  for (const quant::OutputMeasure& m : r.measured.outputs)
-    table.add({m.name, decibels(m.sqnr_db), fixed_text(m.cosine, 5), percent(m.agreement),
-               r.measured.labelled ? percent(m.accuracy_before) : "", r.measured.labelled ? percent(m.accuracy_after) : "",
-               r.measured.labelled ? fixed_text(100 * (m.accuracy_before - m.accuracy_after), 2) : ""});
+  for (const quant::OutputMeasure& m : r.measured.outputs) {
+    std::vector<std::string> line = {m.name, decibels(m.sqnr_db), fixed_text(m.cosine, 5), percent(m.agreement)};
+    if (r.measured.labelled)
+      line.insert(line.end(),
+                  {percent(m.accuracy_before), percent(m.accuracy_after), fixed_text(100 * (m.accuracy_before - m.accuracy_after), 2)});
+    table.add(line);
+  }
   std::string text = "Quantized, measured on " + std::to_string(r.measured.samples) + " samples beside the float model\n" + table.text();
   if (r.measured.samples == 0) text = "Quantized; --test DIR tells what that costs\n";
   for (const quant::OutputMeasure& m : r.measured.outputs)
