@@ -261,8 +261,8 @@ def residual_block(n):
 def island(n):
     x, w = image(n), n.weights((8, 4, 1, 1))
     y = n.product("Conv", x, w, 0.0171, 99, bias=n.bias(x, w, 8))
-    y = n.q(n.op("InstanceNormalization", [n.op("Erf", [y]), n.constant(np.ones(8, np.float32)), n.constant(np.zeros(8, np.float32))]), 0.019,
-            127)
+    ones, zeros = n.constant(np.ones(8, np.float32)), n.constant(np.zeros(8, np.float32))
+    y = n.q(n.op("InstanceNormalization", [n.op("Erf", [y]), ones, zeros]), 0.019, 127)
     v = n.weights((4, 8, 1, 1))
     return n.product("Conv", y, v, 0.0143, 118, bias=n.bias(y, v, 4))
 
@@ -285,7 +285,8 @@ def check_graph(text, net):
     for zero in re.findall(r"(?:input|output)_zero=(-?\d+)", text):
         if int(zero) not in zeros:
             wrong.append(f"zero point {zero} is none of the model's")
-    found = [numbers(f) for f in re.findall(r"q_(?:conv|matmul|conv_transpose)\([^{]*(?:s(?:32|64)\[\d+\]\{[^}]*\}, )?f32\[\d*\]\{([^}]*)\}", text)]
+    bias, factors = r"(?:s(?:32|64)\[\d+\]\{[^}]*\}, )?", r"f32\[\d*\]\{([^}]*)\}"
+    found = [numbers(f) for f in re.findall(r"q_(?:conv|matmul|conv_transpose)\([^{]*" + bias + factors, text)]
     for expected in net.factors:
         expected = np.atleast_1d(expected)
         if not any(np.allclose(np.broadcast_to(f, max(len(f), len(expected))), expected, rtol=3e-7, atol=0)
