@@ -84,6 +84,13 @@ TEST_F(QuantizeCli, ProofIsComputedAgainAndShownOnAPage) {
   EXPECT_TRUE(contains(other.out, "DIFFERS")) << other.out;
 }
 
+TEST_F(QuantizeCli, SmallWeightsBecomeSource) {
+  for (const char* scheme : {"int8-weights", "int4-weights", "fp16-weights"}) {
+    const Ran r = mote("compile " + kFolder + "digits.onnx -o " + in("digits") + " --emit cpp --quantize " + scheme);
+    EXPECT_EQ(r.exit_code, 0) << scheme << r.err;
+  }
+}
+
 TEST_F(QuantizeCli, EverySchemeMakesAProgramThatRuns) {
   struct Case {
     const char *options, *scheme, *precision;
