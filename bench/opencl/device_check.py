@@ -79,8 +79,9 @@ def device_extensions():
     return text(device, 0x102B), text(device, 0x1030).split()
 
 
-def run(command, **keywords):
-    return subprocess.run([str(c) for c in command], capture_output=True, text=True, **keywords)
+def run(command, environment=None):
+    """With the environment this script was given: drivers that it loads may change that of the process, and so hide devices."""
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, env={**os.environ, **(environment or {})})
 
 
 def conformance(program, failures):
@@ -92,6 +93,7 @@ def conformance(program, failures):
         if l.startswith("opencl, "):
             print("   ", l)
     if r.returncode != 0:
+        print("    ended with", r.returncode, "after", *r.stdout.splitlines()[-3:], sep="\n    ")
         failures.append("conformance")
     return line
 
@@ -142,7 +144,7 @@ def byte_model(mote, model, folder, failures, form):
     """form: the environment, and what it is called."""
     out = folder / f"{model.stem}.bytes.mote"
     made = run([mote, "compile", model, "-o", out, "--backends", "opencl"])
-    test = run([mote, "selftest", out, "--json"], env={**os.environ, **form[0]}) if made.returncode == 0 else made
+    test = run([mote, "selftest", out, "--json"], form[0]) if made.returncode == 0 else made
     try:
         error = max(o["largest_error"] for o in json.loads(test.stdout)["results"])
     except (ValueError, KeyError):
@@ -155,7 +157,7 @@ def byte_model(mote, model, folder, failures, form):
 
 
 def bench(mote, program, runs, environment=None):
-    r = run([mote, "bench", program, "--runs", runs, "--duration", 60, "--json"], env={**os.environ, **(environment or {})})
+    r = run([mote, "bench", program, "--runs", runs, "--duration", 60, "--json"], environment)
     return json.loads(r.stdout) if r.returncode == 0 else {"error": r.stderr}
 
 
