@@ -6,20 +6,17 @@ On 9 of 10 shared models the planned peak is within 1.05 of the lower bound (the
 MLPerf Tiny models, with inputs and outputs in the arena as TFLite Micro has them, take at most 0.75 of its whole arena.
 Exit codes: 0 within the budgets, 1 not, 77 skipped (no models here).
 """
-import argparse
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
+from model_list import Models
 
 
-def figures(mote, model, options, folder):
+def figures(models, model, options, folder):
     """Peak and lower bound in bytes."""
-    command = [mote, "compile", model, "-o", folder / "out.mote", "--json", "--golden-examples", "0", *options]
-    made = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
+    made = models.compile(model, options, folder)
     if made.returncode != 0:
         sys.exit(f"{model.name}: {made.stderr.strip()[-400:]}")
     facts = json.loads(made.stdout)
@@ -27,32 +24,24 @@ def figures(mote, model, options, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--mote", required=True)
-    parser.add_argument("--models", required=True, type=pathlib.Path)
-    args = parser.parse_args()
-    models = sorted(p for p in args.models.glob("*") if p.suffix in (".onnx", ".tflite"))
-    if not models:
-        print(f"SKIPPED: no models in {args.models}")
-        sys.exit(77)
-    entries = json.loads((HERE / "models.json").read_text())
-    budgets = json.loads((HERE.parent / "budgets.json").read_text())
+    models = Models()
+    budgets = models.budgets
     failed, near = [], 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for model in models:
-            peak, bound = figures(args.mote, model, entries.get(model.name, {}).get("options", []), folder)
+        for model in models.files:
+            peak, bound = figures(models, model, models.options(model), folder)
             good = peak <= budgets["peak_over_lower_bound"] * bound
             near += good
             print(f"{model.name:42} {peak:10} of at least {bound:10} {'' if good else 'above the budget'}", flush=True)
         for name, arena in budgets["tflite_micro_arena_bytes"].items():
-            peak, _ = figures(args.mote, args.models / name, ["--io-in-arena"], folder)
+            peak, _ = figures(models, models.files[0].parent / name, ["--io-in-arena"], folder)
             allowed = budgets["peak_over_tflite_micro_arena"] * arena
             print(f"{name:42} {peak:10} with inputs and outputs; TFLite Micro {arena}, allowed {allowed:.0f}", flush=True)
             if peak > allowed:
                 failed.append(f"{name}: peak {peak} bytes, allowed {allowed:.0f}")
-    needed = budgets["peak_over_lower_bound_share"] * len(models)
-    print(f"peak within {budgets['peak_over_lower_bound']} of the lower bound on {near} of {len(models)} models")
+    needed = budgets["peak_over_lower_bound_share"] * len(models.files)
+    print(f"peak within {budgets['peak_over_lower_bound']} of the lower bound on {near} of {len(models.files)} models")
     if near < needed:
         failed.append(f"expected at least {needed:.1f} models near the lower bound, found {near}")
     sys.exit("\n".join(failed) if failed else 0)

@@ -6,21 +6,19 @@ Every shared model with 1 MB of f32 weights and more: int8 and int4 beside the s
 larger). Weights that come as f16 count as f32. Models that come quantized are named and left out.
 Exit codes: 0 within the budgets, 1 not, 77 skipped (no models here).
 """
-import argparse
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
+from model_list import Models
+
 SCHEMES = ("int8-weights", "int8-dynamic", "int4-weights")
 
 
-def constants(mote, model, options, folder):
+def constants(models, model, options, folder):
     """Bytes, or None where nothing can be quantized."""
-    command = [mote, "compile", model, "-o", folder / "out.mote", "--json", "--golden-examples", "0", *options]
-    made = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
+    made = models.compile(model, [*models.options(model), *options], folder)
     if made.returncode == 0:
         return json.loads(made.stdout)["constant_bytes"]
     if "nothing to quantize" in made.stdout + made.stderr:
@@ -29,25 +27,16 @@ def constants(mote, model, options, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--mote", required=True)
-    parser.add_argument("--models", required=True, type=pathlib.Path)
-    args = parser.parse_args()
-    models = sorted(p for p in args.models.glob("*") if p.suffix in (".onnx", ".tflite"))
-    if not models:
-        print(f"SKIPPED: no models in {args.models}")
-        sys.exit(77)
-    entries = json.loads((HERE / "models.json").read_text())
-    budgets = json.loads((HERE.parent / "budgets.json").read_text())["weights_over_f32"]
+    models = Models()
+    budgets = models.budgets["weights_over_f32"]
     failed, seen = [], 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for model in models:
-            options = entries.get(model.name, {}).get("options", [])
-            whole = constants(args.mote, model, [*options, "--exact"], folder)
+        for model in models.files:
+            whole = constants(models, model, ["--exact"], folder)
             if whole < 500_000:
                 continue
-            halves = constants(args.mote, model, [*options, "--quantize", "fp16-weights"], folder)
+            halves = constants(models, model, ["--quantize", "fp16-weights"], folder)
             if halves is None:
                 print(f"{model.name:42} comes quantized")
                 continue
@@ -57,7 +46,7 @@ def main():
             seen += 1
             text = ""
             for scheme in SCHEMES:
-                ratio = constants(args.mote, model, [*options, "--quantize", scheme], folder) / whole
+                ratio = constants(models, model, ["--quantize", scheme], folder) / whole
                 allowed = budgets["above"].get(model.name, budgets)[scheme[:4]]
                 text += f"  {scheme} {ratio:.3f} of {allowed}"
                 if ratio > allowed:
