@@ -41,7 +41,7 @@ class Case {
     source.file = file;
     bool good = read_table(file, file.size, &table, &d).ok();
     for (size_t i = 0; good && i < table.segments.size; ++i)
-      segments_.push_back({file.data + table.segments[i].offset, table.segments[i].size});
+      segments_.push_back({file.data + table.segments[i].offset, static_cast<size_t>(table.segments[i].size)});
     source.segments = {segments_.data(), segments_.size()};
     good = good && Program::open(source, emit::builtin_registry(), &program_, &d).ok();
     if (!good) *error = emit::describe(d);

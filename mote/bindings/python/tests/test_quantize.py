@@ -32,7 +32,7 @@ def test_int8_with_data_in_every_form(digits_onnx, digits, samples, tmp_path):
     [
         ("int8-dynamic", {}),
         ("int8-weights", {}),
-        ("int4-weights", {"group": 64, "asymmetric": True}),
+        ("int4-weights", {"group": 32, "asymmetric": True}),
         ("fp16-weights", {}),
         ("int16x8", {}),
     ],
