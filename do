@@ -70,6 +70,14 @@ setup_references() {
     skipped=$((skipped + 1))
     echo "SKIPPED: signatures both ways with model-signing: the PyPI packages could not be installed"
   fi
+  # Arm's compiler for Ethos-U, by itself for the same reason.
+  if { [ -x build/vela/bin/python3 ] || python3 -m venv build/vela; } &&
+    build/vela/bin/python3 -m pip install -q --disable-pip-version-check ethos-u-vela==5.2.0; then
+    export MOTE_VELA=$PWD/build/vela/bin/vela
+  else
+    skipped=$((skipped + 1))
+    echo "SKIPPED: programs for Ethos-U: the PyPI package ethos-u-vela could not be installed"
+  fi
   # Repositories both ways with tuf-js, where there is Node.
   if command -v npm > /dev/null && npm install --silent --no-audit --no-fund --prefix build/tuf-js tuf-js@5.0.1 > /dev/null 2>&1; then
     export MOTE_TUF_JS=$PWD/build/tuf-js
