@@ -14,12 +14,7 @@ namespace {
 
 constexpr double kClose = 1e-6;
 
-// Vectors of 32-bit Arm take denormals for 0.
-#ifdef __arm__
-constexpr double kSmallest = 1.2e-38;
-#else
-constexpr double kSmallest = 1e-40;
-#endif
+constexpr double kSmallest = kLeast > 0 ? kLeast : 1e-40;
 
 Array with_specials(Draw& d, Array a) {
   const double specials[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, kSmallest, 3e38, -3e38, 88.9, -103.9};

@@ -1,6 +1,7 @@
 #include "mote/kernels/testing/differential.h"
 #include "mote/ops/conv/conv.h"
 #include "mote/ops/conv_transpose/conv_transpose.h"
+#include "mote/ops/conv_winograd/conv_winograd.h"
 #include "mote/ops/matmul/matmul.h"
 
 namespace mote::kerneltest {
@@ -129,6 +130,38 @@ TEST(ProductKernels, TransposedConvolutions) {
     }
     expect_close(OpId::conv_transpose, a, inputs, 1e-5);
   });
+}
+
+// Few weights and many, all tiles in the working memory and not: threads share tiles or points, and the second output is scratch.
+TEST(ProductKernels, WinogradIsTheSameWithThreads) {
+  struct Case {
+    int32_t height, width, channels, outputs;
+  };
+  for (const Case& t : {Case{9, 30, 20, 32}, Case{14, 14, 96, 112}, Case{30, 34, 96, 96}}) {
+    SCOPED_TRACE(t.channels);
+    Draw d(5);
+    ops::conv_winograd::Attrs a;
+    for (int i = 0; i < 2; ++i) a.pads_begin[i] = a.pads_end[i] = 1;
+    const Array weights = d.f32({ops::winograd::kPoints * t.outputs, t.channels}, -0.1, 0.1).packed(Layout::kPanel16);
+    const std::vector<Array> inputs = {d.f32({1, t.height, t.width, t.channels}, -1, 1), weights, d.f32({t.outputs})};
+    optest::fast_kernels = nullptr;
+    const Array expected = optest::run(OpId::conv_winograd, a, inputs, 2).outputs[0];
+    for (uint8_t i = 1; i < static_cast<uint8_t>(Isa::kCount); ++i) {
+      if (!kernels::can_run(static_cast<Isa>(i), cpu_features())) continue;
+      SCOPED_TRACE(kernels::isa_name(static_cast<Isa>(i)));
+      optest::fast_kernels = &select_from_source;
+      source = {kernels::select_for(static_cast<Isa>(i)), false, nullptr};
+      const RunResult alone = optest::run(OpId::conv_winograd, a, inputs, 2);
+      source.threads = true;
+      const RunResult shared = optest::run(OpId::conv_winograd, a, inputs, 2);
+      optest::fast_kernels = nullptr;
+      ASSERT_TRUE(alone.ok() && shared.ok() && source.kernel != nullptr);
+      ASSERT_EQ(alone.outputs[0].bytes(), shared.outputs[0].bytes());
+      for (int64_t k = 0; k < expected.count(); ++k)
+        ASSERT_TRUE(near(alone.outputs[0].get(k), expected.get(k), 1e-3))
+            << k << ": " << alone.outputs[0].get(k) << " for " << expected.get(k);
+    }
+  }
 }
 
 }  // namespace
