@@ -25,6 +25,10 @@ struct KernelCall {
   bool in_order = false;        // computes pixel after pixel: the output may lie on the input where that is read no more
   uint32_t scratch_bytes = 0;   // more than 0: then scratch follows
   std::string scratch_type = "uint32_t*";
+
+  KernelCall() = default;
+  KernelCall(std::string from, std::string of, std::string name, std::string how, std::vector<int32_t> operands)
+      : header(std::move(from)), type(std::move(of)), geometry(std::move(how)), function(std::move(name)), inputs(std::move(operands)) {}
 };
 
 // Nothing where there is none for these operands: the operator's portable kernel is called.

@@ -39,13 +39,7 @@ std::string scale_text(const ops::audio::Scale& c) {
 }
 
 KernelCall call_of(const char* type, const char* function, std::string geometry, std::vector<int32_t> operands) {
-  KernelCall call;
-  call.header = "audio.h";
-  call.type = type;
-  call.function = function;
-  call.geometry = std::move(geometry);
-  call.inputs = std::move(operands);
-  return call;
+  return {"audio.h", type, function, std::move(geometry), std::move(operands)};
 }
 
 // Tables as the operator wants them: it would refuse others when running.

@@ -17,13 +17,7 @@ std::string text(int64_t v) { return std::to_string(v); }
 bool is_wide(const TensorDesc& d) { return d.dtype == DType::s16 && is_dense(d) && d.ring_rows == 0 && d.dynamic == 0; }
 
 KernelCall call_of(const char* type, const char* function, std::string geometry, std::vector<int32_t> inputs) {
-  KernelCall call;
-  call.header = "wide_elements.h";
-  call.type = type;
-  call.function = function;
-  call.geometry = std::move(geometry);
-  call.inputs = std::move(inputs);
-  return call;
+  return {"wide_elements.h", type, function, std::move(geometry), std::move(inputs)};
 }
 std::string constant_name(const Source& s, int32_t tensor, const char* type, Constants* constants) {
   const Tensor t = s.constant(tensor);
