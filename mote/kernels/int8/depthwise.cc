@@ -55,7 +55,7 @@ void prepare(const Problem& p, int32_t batch, Prepared* out) {
     const int32_t first = p.first_channel(out->first_block + i);
     prepare_block(p, out->first_block + i, i, out);
     Columns one;
-    p.stage.describe(first, p.channels - first < kPanel ? p.channels - first : kPanel, &one);
+    p.stage.describe(first, p.channels - first < kPanel ? p.channels - first : kPanel, p.g.kernel_h * p.g.kernel_w, &one);
     out->columns.simple = (i == 0 || out->columns.simple) && one.simple;
     out->columns.small = (i == 0 || out->columns.small) && one.small;
     for (int k = 0; k < kPanel; ++k) {

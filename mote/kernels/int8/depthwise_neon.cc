@@ -168,7 +168,7 @@ class Blocks {
     }
     if (vminvq_s8(least) == -128) careful_ = true;
     Columns one;
-    p_.stage.describe(first, kPanel, &one);
+    p_.stage.describe(first, kPanel, 9, &one);
     columns_.simple &= one.simple;
     columns_.small &= one.small;
     for (int k = 0; k < kPanel; ++k) {

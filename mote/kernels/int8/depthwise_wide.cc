@@ -74,7 +74,7 @@ class Block {
  public:
   Block(const Problem& p, int32_t first) : p_(p), first_(first) {
     pack_weights();
-    p.stage.describe(first, F::kChannels, &columns_);
+    p.stage.describe(first, F::kChannels, p.g.kernel_h * p.g.kernel_w, &columns_);
     for (int i = 0; i < kByteLanes; ++i) {
       multiplier_[F::place(i)] = columns_.multiplier[i % F::kChannels];
       right_[F::place(i)] = columns_.right[i % F::kChannels];

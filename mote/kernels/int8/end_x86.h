@@ -44,10 +44,11 @@ template <bool Real, int MR, int NV>
 MOTE_INLINE void finish_by(const TileEnd& e, uint8_t* const* out, int32_t at, int32_t count, const Register (&sums)[MR][NV]) {
   constexpr int kRows = 4 / NV, kBytes = kIntLanes * NV;
   const ByteBounds limits = e.limits;
-  VI multiplier[NV], right[NV];
+  VI multiplier[NV];
+  SmallScale scale[NV];
   unroll<NV>([&](auto v) MOTE_LAMBDA {
     multiplier[v] = hn::Load(I32(), e.multiplier + at + v * kIntLanes);
-    right[v] = hn::Load(I32(), e.right + at + v * kIntLanes);
+    if constexpr (!Real) scale[v] = SmallScale(multiplier[v], hn::Load(I32(), e.right + at + v * kIntLanes));
   });
   unroll<(MR + kRows - 1) / kRows>([&](auto g) MOTE_LAMBDA {
     VI x[4];
@@ -56,7 +57,7 @@ MOTE_INLINE void finish_by(const TileEnd& e, uint8_t* const* out, int32_t at, in
       const VI sum{sums[kRow][i % NV]};
       const FloatOfInts d;
       if constexpr (Real) x[i] = nearest_small(hn::Mul(hn::ConvertTo(d, sum), hn::BitCast(d, multiplier[i % NV])));
-      else x[i] = rounding_shift_right(high_mul(sum, multiplier[i % NV]), right[i % NV]);
+      else x[i] = scale[i % NV](sum);
     });
     const ByteVector bytes = in_order(join(x, limits));
     unroll<kRows>([&](auto r) MOTE_LAMBDA {

@@ -8,8 +8,8 @@ namespace mote::kernels::MOTE_ISA_NAME {
 
 inline constexpr int32_t kLeast = -0x7fffffff - 1;
 
-// (a * b + 2^30) / 2^31 rounded down. a and b must not both be the least value.
-// x / 2^n rounded down, n from 0 to 30.
+// shift_right: x / 2^n rounded down, n from 0 to 30.
+// high_mul: (a * b + 2^30) / 2^31 rounded down. a and b must not both be the least value.
 #if HWY_ARCH_WASM
 #include "mote/kernels/int8/fixed_wasm.h"
 #else
@@ -60,6 +60,91 @@ struct Factor {
     const VI product = hn::IfThenElse(hn::And(hn::Eq(x, least), hn::Eq(multiplier, least)), set_ints(0x7fffffff), high_mul(x, multiplier));
     return hn::IfThenElse(hn::Lt(right, zero), product, rounding_shift_right(product, hn::Max(right, zero)));
   }
+};
+
+// Factor::scale<true> of x below 2^30 in size, for many of them.
+class SmallScale {
+ public:
+  static constexpr int32_t kMost = (1 << 30) - 1;
+  SmallScale() = default;
+
+#if HWY_ARCH_X86
+  // 2x * multiplier + 2^31 + 2^(31 + shift): its high half is what high_mul gives, with the half that rounds already added. Negative
+  // results of high_mul, those below that half now, are rounded less one.
+  MOTE_INLINE SmallScale(VI multiplier, VI right) : multiplier_(multiplier), right_(hn::Add(right, set_ints(1))) {
+    const auto one = hn::Set(U64(), 0x80000000u);
+    half_ = hn::Shl(set_ints(1), right);
+    odd_multiplier_ = hn::BitCast(I32(), hn::ShiftRight<32>(hn::BitCast(U64(), multiplier)));
+    even_add_ = hn::BitCast(I64(), hn::Add(hn::ShiftLeft<32>(hn::BitCast(U64(), half_)), one));
+    odd_add_ = hn::BitCast(I64(), hn::Add(hn::ShiftLeft<32>(hn::ShiftRight<32>(hn::BitCast(U64(), half_))), one));
+  }
+  MOTE_INLINE VI operator()(VI x) const {
+    x = hn::Add(x, x);
+    const VI odd_x = hn::BitCast(I32(), hn::ShiftRight<32>(hn::BitCast(U64(), x)));
+    const VI even = hn::BitCast(I32(), hn::Add(hn::MulEven(x, multiplier_), even_add_)),
+             odd = hn::BitCast(I32(), hn::Add(hn::MulEven(odd_x, odd_multiplier_), odd_add_));
+#if defined(__AVX512F__)
+    const VI high{_mm512_mask_shuffle_epi32(odd.raw, 0x5555, even.raw, _MM_PERM_DDBB)};
+    const VI less{_mm512_mask_add_epi32(high.raw, _mm512_cmplt_epi32_mask(high.raw, half_.raw), high.raw, _mm512_set1_epi32(-1))};
+#else
+    const VI high = hn::OddEven(odd, hn::DupOdd(even)), less = hn::Add(high, hn::VecFromMask(I32(), hn::Lt(high, half_)));
+#endif
+    return shift_right(less, right_);
+  }
+
+ private:
+  using I64 = hn::Repartition<int64_t, I32>;
+  using U64 = hn::Repartition<uint64_t, I32>;
+  VI multiplier_, odd_multiplier_, half_, right_;
+  hn::Vec<I64> even_add_, odd_add_;
+#else
+  MOTE_INLINE SmallScale(VI multiplier, VI right) : multiplier_(multiplier), right_(right) {}
+  MOTE_INLINE VI operator()(VI x) const { return rounding_shift_right(high_mul(x, multiplier_), right_); }
+
+ private:
+  VI multiplier_, right_;
+#endif
+};
+
+// Factor::scale of x << left, for x of nine bits, without products of 64 bits: with D = 31 - left and the multiplier high * 2^16 + low,
+// high_mul gives (x * high << 16 - D) + (x * low + 2^(D - 1) >> D). What the rounding shift adds goes into the second part: half, and -1
+// for negative x.
+class NineBitScale {
+ public:
+  NineBitScale() = default;
+  static bool can(int32_t multiplier, int32_t shift, int32_t left) {
+    return multiplier >= 1 << 30 && multiplier < 0x7fff8000 && shift <= 0 && shift >= -16 && left >= 17 && left <= 20;
+  }
+  MOTE_INLINE NineBitScale(int32_t multiplier, int32_t shift, int32_t left) : down_(31 - left), right_(-shift) {
+    const int32_t low = static_cast<int16_t>(multiplier & 0xffff), negative = shift < 0 ? 1 << down_ : 0;
+    high_ = set_ints((multiplier - low) >> 16);
+    add_ = set_ints((1 << (down_ - 1)) + (shift < 0 ? 1 << (right_ - 1 + down_) : 0));
+#if HWY_ARCH_X86
+    // In the high half of x, the sign alone is left: -1 or 0.
+    low_ = set_ints((negative << 16) | (low & 0xffff));
+#else
+    low_ = set_ints(low);
+    negative_ = set_ints(-negative);
+#endif
+  }
+  MOTE_INLINE VI operator()(VI x) const {
+#if defined(__AVX512BW__)
+    const VI high{_mm512_madd_epi16(x.raw, high_.raw)}, low{_mm512_madd_epi16(x.raw, low_.raw)};
+#elif HWY_ARCH_X86
+    const VI high{_mm256_madd_epi16(x.raw, high_.raw)}, low{_mm256_madd_epi16(x.raw, low_.raw)};
+#else
+    const VI high = hn::Mul(x, high_), low = hn::Add(hn::Mul(x, low_), hn::And(hn::ShiftRight<31>(x), negative_));
+#endif
+    const VI rest = hn::ShiftRightSame(hn::Add(low, add_), down_);
+    return hn::ShiftRightSame(hn::Add(hn::ShiftLeftSame(high, 16 - down_), rest), right_);
+  }
+
+ private:
+  VI high_, low_, add_;
+#if !HWY_ARCH_X86
+  VI negative_;
+#endif
+  int down_ = 0, right_ = 0;
 };
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

@@ -198,7 +198,7 @@ class Multiplier {
   }
 
   void describe(int32_t first, int32_t count, const int8_t* weights, Columns* columns) const {
-    stage_.describe(p_.first_output + first, count, columns);
+    stage_.describe(p_.first_output + first, count, p_.k, columns);
     columns->least = kLeastMatters && has_least(weights, (count + kPanel - 1) / kPanel * panel_stride_);
     const int32_t excess = zero_ - LeftForm(p_.is_signed, zero_).offset();
     if (!stage_.x_zero_varies() && excess == 0) return;

@@ -96,7 +96,7 @@ class AmxMultiplier {
   }
 
   void describe(Outputs64s* o) const {
-    stage_.describe(p_.first_output + o->first, o->count, &o->columns);
+    stage_.describe(p_.first_output + o->first, o->count, p_.k, &o->columns);
     if (stage_.x_zero_varies() || zero_ != 0) sum_weights(o->weights, p_.k, o->count, o->columns.weight);
     if (!stage_.x_zero_varies() && zero_ != 0) stage_.add_zero_points(zero_, p_.k, o->count, &o->columns);
     if (p_.k % kAmxDepth == 0) return;

@@ -49,7 +49,7 @@ inline void multiply_row_part(const Product& p, const Left* row, int32_t excess,
         }
       });
     }
-    stage.describe(p.first_output + first, some, &columns);
+    stage.describe(p.first_output + first, some, p.k, &columns);
     stage.add_zero_points(excess, p.k, some, &columns);
     uint8_t* to = out + (p.first_output + first) * width;
     const uint8_t* more = residual != nullptr ? residual + (p.first_output + first) * width : nullptr;

@@ -1,6 +1,6 @@
 #include "mote/kernels/int8/stage.h"
 
-#include "mote/kernels/int8/narrow.h"
+#include "mote/kernels/int8/byte_sum.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
 namespace {
@@ -116,10 +116,12 @@ struct StoreRows {
   static MOTE_INLINE void run_bytes(const Stage& s, const InSums& in_sums, const Columns& c, const Outputs& o, int32_t v, int32_t count,
                                     const ByteBounds& bounds) {
     VI base[V], multiplier[V], right[V], factor[V], x[V];
+    SmallScale scale[V];
     unroll<V>([&](auto i) MOTE_LAMBDA {
       base[i] = hn::Load(I32(), c.base + o.at + v + i * kIntLanes);
       multiplier[i] = hn::Load(I32(), c.multiplier + o.at + v + i * kIntLanes);
       right[i] = hn::Load(I32(), c.right + o.at + v + i * kIntLanes);
+      if (!Real && !Adds) scale[i] = SmallScale(multiplier[i], right[i]);
       if (Adds) factor[i] = hn::Load(I32(), c.residual + o.at + v + i * kIntLanes);
     });
     for (int32_t m = 0; m < o.rows; ++m) {
@@ -133,7 +135,8 @@ struct StoreRows {
           sum = hn::Add(sum, is_signed ? in_sums(reinterpret_cast<const int8_t*>(r), some, factor[i]) : in_sums(r, some, factor[i]));
         }
         if constexpr (Real) x[i] = nearest_small(hn::Mul(hn::ConvertTo(d, sum), hn::BitCast(d, multiplier[i])));
-        else x[i] = rounding_shift_right(high_mul(sum, multiplier[i]), right[i]);
+        else if constexpr (Adds) x[i] = rounding_shift_right(high_mul(sum, multiplier[i]), right[i]);
+        else x[i] = scale[i](sum);
       });
       store_bytes<V>(x, bounds, count, o.out[m] + v);
     }
@@ -148,6 +151,46 @@ struct StoreRows {
       else if (left > 2 * kIntLanes) run_bytes<Real, Adds, 3>(s, in_sums, c, o, v, left, bounds);
       else if (left > kIntLanes) run_bytes<Real, Adds, 2>(s, in_sums, c, o, v, left, bounds);
       else run_bytes<Real, Adds, 1>(s, in_sums, c, o, v, left, bounds);
+    }
+  }
+
+  // Bytes to which a residual is added after they have been scaled, by small reals or simple factors as the bytes themselves.
+  template <bool Real, int V>
+  static MOTE_INLINE void run_added(const Stage& s, const ByteSum<Real>& sum, const Columns& c, const Outputs& o, int32_t v, int32_t count,
+                                    const ByteBounds& bounds) {
+    VI base[V], y[V];
+    VFI real[V];
+    SmallScale scale[V];
+    unroll<V>([&](auto i) MOTE_LAMBDA {
+      const VI multiplier = hn::Load(I32(), c.multiplier + o.at + v + i * kIntLanes);
+      base[i] = hn::Load(I32(), c.base + o.at + v + i * kIntLanes);
+      if constexpr (Real) real[i] = hn::BitCast(FloatOfInts(), multiplier);
+      else scale[i] = SmallScale(multiplier, hn::Load(I32(), c.right + o.at + v + i * kIntLanes));
+    });
+    const VI lo = set_ints(s.bounds_.lo), hi = set_ints(s.bounds_.hi);
+    const bool is_signed = s.type_ == DType::s8;
+    for (int32_t m = 0; m < o.rows; ++m) {
+      unroll<V>([&](auto i) MOTE_LAMBDA {
+        VI x = sum_of(c, o, v + i * kIntLanes, m, base[i]);
+        if constexpr (Real) x = nearest_small(hn::Mul(hn::ConvertTo(FloatOfInts(), x), real[i]));
+        else x = scale[i](x);
+        const uint8_t* from = o.residual[m] + v + i * kIntLanes;
+        const int32_t some = count - i * kIntLanes;
+        const VI r = is_signed ? load_as_ints(reinterpret_cast<const int8_t*>(from), some) : load_as_ints(from, some);
+        y[i] = sum(hn::Min(hi, hn::Max(lo, x)), r);
+      });
+      store_bytes<V>(y, bounds, count, o.out[m] + v);
+    }
+  }
+  template <bool Real>
+  static void run_added(const Stage& s, const Columns& c, const Outputs& o) {
+    const ops::QuantBinaryAttrs& a = *s.residual_;
+    const ByteBounds bounds(Bounds(a.clamp_lo, a.clamp_hi, a.y_zero, s.type_), s.type_);
+    const ByteSum<Real> sum(a, s.bounds_.zero);
+    for (int32_t v = 0; v < o.count; v += 2 * kIntLanes) {
+      const int32_t left = o.count - v;
+      if (left > kIntLanes) run_added<Real, 2>(s, sum, c, o, v, left < 2 * kIntLanes ? left : 2 * kIntLanes, bounds);
+      else run_added<Real, 1>(s, sum, c, o, v, left, bounds);
     }
   }
 
@@ -180,6 +223,8 @@ struct StoreRows {
       const bool quick = !Residual || s.residual_in_sums();
       if (quick && s.real_ && c.small) return run_bytes<true, Residual>(s, c, o);
       if (quick && !s.real_ && !s.double_ && c.simple) return run_bytes<false, Residual>(s, c, o);
+      if (Residual && s.real_ && c.small && ByteSum<true>::can(*s.residual_)) return run_added<true>(s, c, o);
+      if (Residual && !s.real_ && !s.double_ && c.simple && ByteSum<false>::can(*s.residual_)) return run_added<false>(s, c, o);
     }
     const How how = s.double_ ? How::kDouble : s.real_ ? How::kReal : c.simple ? How::kSimple : How::kFixed;
     if constexpr (Residual) {
@@ -200,7 +245,10 @@ struct StoreRows {
   }
 };
 
-void Stage::describe(int32_t first, int32_t count, Columns* columns) const noexcept {
+void Stage::describe(int32_t first, int32_t count, int32_t terms, Columns* columns) const noexcept {
+  // Products of 9 bits each, as many as these, and a bias as large as that give sums that SmallScale takes.
+  constexpr int32_t kMostTerms = 8192, kMostBias = 1 << 29;
+  static_assert(int64_t{kMostTerms} * 255 * 255 + kMostBias <= SmallScale::kMost);
   Columns& c = *columns;
   const bool f32 = type_ == DType::f32;
   auto simple = hn::FirstN(I32(), static_cast<size_t>(kIntLanes)), small = simple;
@@ -214,7 +262,7 @@ void Stage::describe(int32_t first, int32_t count, Columns* columns) const noexc
     hn::Store(f32 ? bias : f.left, I32(), c.left + i);
     hn::Store(f.right, I32(), c.right + i);
     if (residual_factor_.given()) hn::Store(ints_of(residual_factor_, n, some), I32(), c.residual + i);
-    simple = hn::And(simple, f.is_simple(shift));
+    simple = hn::And(simple, hn::And(f.is_simple(shift), hn::And(hn::Lt(bias, set_ints(kMostBias)), hn::Gt(bias, set_ints(-kMostBias)))));
     // As integers, the bits of floats without their sign have the order of the numbers; not a number comes last.
     small = hn::And(small, hn::Lt(hn::And(multiplier, set_ints(0x7fffffff)), set_ints(0x3f800000)));
     for (int32_t k = 0; double_ && k < kIntLanes; ++k) c.real[i + k] = multiplier_.at<double>(n + (k < some ? k : some - 1));
@@ -222,7 +270,7 @@ void Stage::describe(int32_t first, int32_t count, Columns* columns) const noexc
     for (int32_t k = 0; w_zero_.given() && k < kIntLanes; ++k)
       c.zero[i + k] = w_zero_.zero_point(n + (k < some ? k : some - 1), w_type_) - w_shift_;
   }
-  c.simple = hn::AllTrue(I32(), simple);
+  c.simple = terms <= kMostTerms && hn::AllTrue(I32(), simple);
   c.small = hn::AllTrue(I32(), small);
 }
 

@@ -16,7 +16,7 @@ struct Columns {
   alignas(64) int32_t multiplier[kCount], left[kCount], right[kCount];  // Factor; where the output is f32, multiplier and bias as bits
   alignas(64) double real[kCount];
   alignas(64) int32_t residual[kCount];  // factors of the residual that goes to the sums
-  bool simple;                           // every Factor is
+  bool simple;                           // every Factor is, and sums are below 2^30 in size: SmallScale serves them
   bool least = false;                    // a weight is -128, where that matters (tile.h)
   bool small;                            // real multipliers are below 1: what they give fits 32 bits and is a number
 };
@@ -83,8 +83,8 @@ class Stage {
   MOTE_INLINE bool residual_in_sums() const { return residual_factor_.given(); }
   MOTE_INLINE bool has_w_zero() const { return w_zero_.given() || b_zero_ != 0; }
 
-  // Fills in everything but `weight`, for outputs [first, first + count), the last vector to its end.
-  void describe(int32_t first, int32_t count, Columns* columns) const noexcept;
+  // Fills in everything but `weight`, for outputs [first, first + count), the last vector to its end. Sums have `terms` products.
+  void describe(int32_t first, int32_t count, int32_t terms, Columns* columns) const noexcept;
   // Once `weight` holds the sums of the weights: what all rows share. excess: zero point of x less the offset of the left side's form.
   void add_zero_points(int32_t excess, int32_t k, int32_t count, Columns* columns) const noexcept;
 

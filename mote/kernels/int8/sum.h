@@ -37,22 +37,29 @@ MOTE_INLINE VI clamp_within(VI v, const Bounds& b) {
 class Divisor {
  public:
   Divisor() = default;
-  explicit Divisor(float by) : by_(by), reciprocal_(1.0f / by) {
-    // Neither the divisor nor anything on the way to quotients that matter is denormal.
+  explicit Divisor(float by) : by_(by), reciprocal_(1.0f / by) { quick_ = can_be_quick(by); }
+  static constexpr float kLarge = 1e6f;
+  // Neither the divisor nor anything on the way to quotients that matter is denormal.
+  static MOTE_INLINE bool can_be_quick(float by) {
     const float size = by < 0 ? -by : by;
-    quick_ = HWY_NATIVE_FMA != 0 && size > 1e-9f && size < 1e9f;
+    return HWY_NATIVE_FMA != 0 && size > 1e-9f && size < 1e9f;
   }
   MOTE_INLINE VFI operator()(VFI x) const {
     const FloatOfInts d;
-    const VFI by = hn::Set(d, by_), reciprocal = hn::Set(d, reciprocal_);
-    if (!quick_) return quotient(x, by);
-    const VFI first = hn::Mul(x, reciprocal);
-    const VFI near = hn::MulAdd(hn::NegMulAdd(first, by, x), reciprocal, first);
-    const VFI nearest = hn::MulAdd(hn::NegMulAdd(near, by, x), reciprocal, near);
-    return hn::IfThenElse(hn::Lt(hn::Abs(first), hn::Set(d, 1e6f)), nearest, first);
+    if (!quick_) return quotient(x, hn::Set(d, by_));
+    const VFI first = hn::Mul(x, hn::Set(d, reciprocal_));
+    return hn::IfThenElse(hn::Lt(hn::Abs(first), hn::Set(d, kLarge)), corrected(x, first), first);
   }
+  // The same where that divisor can be quick and quotients are below kLarge.
+  MOTE_INLINE VFI quick(VFI x) const { return corrected(x, hn::Mul(x, hn::Set(FloatOfInts(), reciprocal_))); }
 
  private:
+  MOTE_INLINE VFI corrected(VFI x, VFI first) const {
+    const FloatOfInts d;
+    const VFI by = hn::Set(d, by_), reciprocal = hn::Set(d, reciprocal_);
+    const VFI near = hn::MulAdd(hn::NegMulAdd(first, by, x), reciprocal, first);
+    return hn::MulAdd(hn::NegMulAdd(near, by, x), reciprocal, near);
+  }
   float by_ = 1, reciprocal_ = 1;
   bool quick_ = false;
 };
