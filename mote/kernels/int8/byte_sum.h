@@ -34,7 +34,7 @@ class ByteSum<false> {
 
  private:
   NineBitScale a_, b_;
-  SmallScale y_;
+  SmallScale<true> y_;
   VI a_add_, b_add_;
 };
 

@@ -19,50 +19,40 @@ struct TileEnd {
   bool real;
 };
 
-// Part `Part` of as many as fill a vector, the first `count` of its bytes.
-#if defined(__AVX512VNNI__)
-template <int Bytes, int Part>
-MOTE_INLINE void store_part(ByteVector v, int32_t count, uint8_t* to) {
-  const uint64_t mask = count >= Bytes ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
-  if constexpr (Bytes == 32) _mm256_mask_storeu_epi8(to, static_cast<__mmask32>(mask), _mm512_extracti64x4_epi64(v, Part));
-  else _mm_mask_storeu_epi8(to, static_cast<__mmask16>(mask), _mm512_extracti32x4_epi32(v, Part));
-}
-#else
-template <int Bytes, int Part>
-MOTE_INLINE void store_part(ByteVector v, int32_t count, uint8_t* to) {
-  static_assert(Bytes == 16);
-  const __m128i bytes = _mm256_extracti128_si256(v, Part);
-  if (count >= Bytes) return _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
-  alignas(16) uint8_t some[16];
-  _mm_store_si128(reinterpret_cast<__m128i*>(some), bytes);
-  copy_exactly(to, some, count);
-}
-#endif
-
-// Sums of MR rows from output `at` on, `count` of which are wanted. As many rows as fill a vector with bytes become bytes together.
-template <bool Real, int MR, int NV>
-MOTE_INLINE void finish_by(const TileEnd& e, uint8_t* const* out, int32_t at, int32_t count, const Register (&sums)[MR][NV]) {
-  constexpr int kRows = 4 / NV, kBytes = kIntLanes * NV;
+// Sums of MR rows from output `at` on, V vectors, from number `First` on; `count` of their bytes are wanted. As many rows as fill a vector
+// become bytes together.
+template <bool Real, int V, int First, int MR, int NV>
+MOTE_INLINE void finish_vectors(const TileEnd& e, uint8_t* const* out, int32_t at, int32_t count, const Register (&sums)[MR][NV]) {
+  constexpr int kRows = 4 / V;
   const ByteBounds limits = e.limits;
-  VI multiplier[NV];
-  SmallScale scale[NV];
-  unroll<NV>([&](auto v) MOTE_LAMBDA {
+  VI multiplier[V];
+  SmallScale<> scale[V];
+  unroll<V>([&](auto v) MOTE_LAMBDA {
     multiplier[v] = hn::Load(I32(), e.multiplier + at + v * kIntLanes);
     if constexpr (!Real) scale[v] = SmallScale(multiplier[v], hn::Load(I32(), e.right + at + v * kIntLanes));
   });
   unroll<(MR + kRows - 1) / kRows>([&](auto g) MOTE_LAMBDA {
     VI x[4];
     unroll<4>([&](auto i) MOTE_LAMBDA {
-      constexpr int kRow = g * kRows + i / NV < MR ? g * kRows + i / NV : MR - 1;
-      const VI sum{sums[kRow][i % NV]};
+      constexpr int kRow = g * kRows + i / V < MR ? g * kRows + i / V : MR - 1;
+      const VI sum{sums[kRow][First + i % V]};
       const FloatOfInts d;
-      if constexpr (Real) x[i] = nearest_small(hn::Mul(hn::ConvertTo(d, sum), hn::BitCast(d, multiplier[i % NV])));
-      else x[i] = scale[i % NV](sum);
+      if constexpr (Real) x[i] = nearest_small(hn::Mul(hn::ConvertTo(d, sum), hn::BitCast(d, multiplier[i % V])));
+      else x[i] = scale[i % V](sum);
     });
     const ByteVector bytes = in_order(join(x, limits));
     unroll<kRows>([&](auto r) MOTE_LAMBDA {
-      if constexpr (g * kRows + r < MR) store_part<kBytes, r>(bytes, count, out[g * kRows + r] + at);
+      if constexpr (g * kRows + r < MR) store_part<kIntLanes * V, r>(bytes, count, out[g * kRows + r] + at);
     });
+  });
+}
+template <bool Real, int MR, int NV>
+MOTE_INLINE void finish_by(const TileEnd& e, uint8_t* const* out, int32_t at, int32_t count, const Register (&sums)[MR][NV]) {
+  // Factors of one vector of 512 bits fill enough registers.
+  constexpr int kV = Real || kIntLanes < 16 ? NV : 1;
+  unroll<NV / kV>([&](auto i) MOTE_LAMBDA {
+    constexpr int kAt = i * kV * kIntLanes;
+    if (i == 0 || count > kAt) finish_vectors<Real, kV, i * kV>(e, out, at + kAt, count - kAt, sums);
   });
 }
 template <int MR, int NV>

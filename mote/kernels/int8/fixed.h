@@ -62,27 +62,29 @@ struct Factor {
   }
 };
 
-// Factor::scale<true> of x below 2^30 in size, for many of them.
+// Factor::scale<true> of x below 2^30 in size, for many of them. Same: all lanes have the same factor.
+template <bool Same = false>
 class SmallScale {
  public:
-  static constexpr int32_t kMost = (1 << 30) - 1;
   SmallScale() = default;
 
 #if HWY_ARCH_X86
   // 2x * multiplier + 2^31 + 2^(31 + shift): its high half is what high_mul gives, with the half that rounds already added. Negative
   // results of high_mul, those below that half now, are rounded less one.
-  MOTE_INLINE SmallScale(VI multiplier, VI right) : multiplier_(multiplier), right_(hn::Add(right, set_ints(1))) {
+  MOTE_INLINE SmallScale(VI multiplier, VI right) : even_(multiplier), right_(hn::Add(right, set_ints(1))) {
     const auto one = hn::Set(U64(), 0x80000000u);
     half_ = hn::Shl(set_ints(1), right);
-    odd_multiplier_ = hn::BitCast(I32(), hn::ShiftRight<32>(hn::BitCast(U64(), multiplier)));
     even_add_ = hn::BitCast(I64(), hn::Add(hn::ShiftLeft<32>(hn::BitCast(U64(), half_)), one));
-    odd_add_ = hn::BitCast(I64(), hn::Add(hn::ShiftLeft<32>(hn::ShiftRight<32>(hn::BitCast(U64(), half_))), one));
+    if constexpr (!Same) {
+      odd_ = hn::BitCast(I32(), hn::ShiftRight<32>(hn::BitCast(U64(), multiplier)));
+      odd_add_ = hn::BitCast(I64(), hn::Add(hn::ShiftLeft<32>(hn::ShiftRight<32>(hn::BitCast(U64(), half_))), one));
+    }
   }
   MOTE_INLINE VI operator()(VI x) const {
     x = hn::Add(x, x);
     const VI odd_x = hn::BitCast(I32(), hn::ShiftRight<32>(hn::BitCast(U64(), x)));
-    const VI even = hn::BitCast(I32(), hn::Add(hn::MulEven(x, multiplier_), even_add_)),
-             odd = hn::BitCast(I32(), hn::Add(hn::MulEven(odd_x, odd_multiplier_), odd_add_));
+    const VI even = hn::BitCast(I32(), hn::Add(hn::MulEven(x, even_), even_add_)),
+             odd = hn::BitCast(I32(), hn::Add(hn::MulEven(odd_x, Same ? even_ : odd_), Same ? even_add_ : odd_add_));
 #if defined(__AVX512F__)
     const VI high{_mm512_mask_shuffle_epi32(odd.raw, 0x5555, even.raw, _MM_PERM_DDBB)};
     const VI less{_mm512_mask_add_epi32(high.raw, _mm512_cmplt_epi32_mask(high.raw, half_.raw), high.raw, _mm512_set1_epi32(-1))};
@@ -95,7 +97,7 @@ class SmallScale {
  private:
   using I64 = hn::Repartition<int64_t, I32>;
   using U64 = hn::Repartition<uint64_t, I32>;
-  VI multiplier_, odd_multiplier_, half_, right_;
+  VI even_, odd_, half_, right_;
   hn::Vec<I64> even_add_, odd_add_;
 #else
   MOTE_INLINE SmallScale(VI multiplier, VI right) : multiplier_(multiplier), right_(right) {}
@@ -105,6 +107,7 @@ class SmallScale {
   VI multiplier_, right_;
 #endif
 };
+inline constexpr int32_t kMostSmall = (1 << 30) - 1;  // what SmallScale takes
 
 // Factor::scale of x << left, for x of nine bits, without products of 64 bits: with D = 31 - left and the multiplier high * 2^16 + low,
 // high_mul gives (x * high << 16 - D) + (x * low + 2^(D - 1) >> D). What the rounding shift adds goes into the second part: half, and -1

@@ -4,6 +4,9 @@
 //   nearest_small(x)             the nearest whole numbers, half to even, of floats whose size is below 2^31
 //   ByteBounds(bounds, type)     what a byte may be; the type is s8 or u8
 //   store_bytes<V>(v, b, n, to)  the first n elements of V (1 to 4) vectors: the zero point is added, all saturates
+//   kRowVectors, store_rows<kRowVectors>(v, b, n, r, to, at)
+//                                the same for four vectors, kRowVectors of each row: n elements of r rows (1 to 4 / kRowVectors), to[row] +
+//                                at
 
 #include "mote/kernels/int8/sum.h"
 
@@ -29,6 +32,14 @@ MOTE_INLINE void store_bytes(const VI* v, const ByteBounds& b, int32_t count, ui
     const VI x = clamp_within(v[i], b.bounds);
     if (b.is_signed) store_ints(x, some, reinterpret_cast<int8_t*>(to) + i * kIntLanes);
     else store_ints(x, some, to + i * kIntLanes);
+  });
+}
+
+inline constexpr int kRowVectors = 1;
+template <int V>
+MOTE_INLINE void store_rows(const VI* v, const ByteBounds& b, int32_t count, int32_t rows, uint8_t* const* to, int32_t at) {
+  unroll<4>([&](auto r) MOTE_LAMBDA {
+    if (r < rows) store_bytes<1>(v + r, b, count, to[r] + at);
   });
 }
 

@@ -51,6 +51,7 @@ MOTE_INLINE void store_some(ByteVector v, int32_t count, void* to) {
   }
 }
 #endif
+inline constexpr int kRowVectors = kIntLanes == 16 ? 1 : 2;
 inline constexpr int kByteLanes = static_cast<int>(sizeof(ByteVector));
 
 // The zero point is added as s16: what does not fit is far outside of the bounds anyway. A u8 is computed as s8, less 128, and flipped.
@@ -71,11 +72,38 @@ MOTE_INLINE ByteVector join(const VI* v, const ByteBounds& b) {
   return flipped(bytes_within(shorts_of(v[0], v[1], b.zero), shorts_of(v[2], v[3], b.zero), b.lo, b.hi), b.flip);
 }
 
+// Part `Part` of as many as fill a vector, the first `count` of its bytes.
+#if defined(__AVX512BW__)
+template <int Bytes, int Part>
+MOTE_INLINE void store_part(ByteVector v, int32_t count, uint8_t* to) {
+  const uint64_t mask = count >= Bytes ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
+  if constexpr (Bytes == 32) _mm256_mask_storeu_epi8(to, static_cast<__mmask32>(mask), _mm512_extracti64x4_epi64(v, Part));
+  else _mm_mask_storeu_epi8(to, static_cast<__mmask16>(mask), _mm512_extracti32x4_epi32(v, Part));
+}
+#else
+template <int Bytes, int Part>
+MOTE_INLINE void store_part(ByteVector v, int32_t count, uint8_t* to) {
+  static_assert(Bytes == 16);
+  const __m128i bytes = _mm256_extracti128_si256(v, Part);
+  if (count >= Bytes) return _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
+  alignas(16) uint8_t some[16];
+  _mm_store_si128(reinterpret_cast<__m128i*>(some), bytes);
+  copy_exactly(to, some, count);
+}
+#endif
+
 template <int V>
 MOTE_INLINE void store_bytes(const VI* v, const ByteBounds& b, int32_t count, uint8_t* to) {
   VI four[4];
   unroll<4>([&](auto i) MOTE_LAMBDA { four[i] = v[i < V ? i : V - 1]; });
   store_some(in_order(join(four, b)), count, to);
+}
+template <int V>
+MOTE_INLINE void store_rows(const VI* v, const ByteBounds& b, int32_t count, int32_t rows, uint8_t* const* to, int32_t at) {
+  const ByteVector bytes = in_order(join(v, b));
+  unroll<4 / V>([&](auto r) MOTE_LAMBDA {
+    if (r == 0 || r < rows) store_part<kIntLanes * V, r>(bytes, count, to[r] + at);
+  });
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

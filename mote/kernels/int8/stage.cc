@@ -116,7 +116,7 @@ struct StoreRows {
   static MOTE_INLINE void run_bytes(const Stage& s, const InSums& in_sums, const Columns& c, const Outputs& o, int32_t v, int32_t count,
                                     const ByteBounds& bounds) {
     VI base[V], multiplier[V], right[V], factor[V], x[V];
-    SmallScale scale[V];
+    SmallScale<> scale[V];
     unroll<V>([&](auto i) MOTE_LAMBDA {
       base[i] = hn::Load(I32(), c.base + o.at + v + i * kIntLanes);
       multiplier[i] = hn::Load(I32(), c.multiplier + o.at + v + i * kIntLanes);
@@ -155,42 +155,39 @@ struct StoreRows {
   }
 
   // Bytes to which a residual is added after they have been scaled, by small reals or simple factors as the bytes themselves.
-  template <bool Real, int V>
-  static MOTE_INLINE void run_added(const Stage& s, const ByteSum<Real>& sum, const Columns& c, const Outputs& o, int32_t v, int32_t count,
-                                    const ByteBounds& bounds) {
-    VI base[V], y[V];
-    VFI real[V];
-    SmallScale scale[V];
-    unroll<V>([&](auto i) MOTE_LAMBDA {
-      const VI multiplier = hn::Load(I32(), c.multiplier + o.at + v + i * kIntLanes);
-      base[i] = hn::Load(I32(), c.base + o.at + v + i * kIntLanes);
-      if constexpr (Real) real[i] = hn::BitCast(FloatOfInts(), multiplier);
-      else scale[i] = SmallScale(multiplier, hn::Load(I32(), c.right + o.at + v + i * kIntLanes));
-    });
-    const VI lo = set_ints(s.bounds_.lo), hi = set_ints(s.bounds_.hi);
-    const bool is_signed = s.type_ == DType::s8;
-    for (int32_t m = 0; m < o.rows; ++m) {
-      unroll<V>([&](auto i) MOTE_LAMBDA {
-        VI x = sum_of(c, o, v + i * kIntLanes, m, base[i]);
-        if constexpr (Real) x = nearest_small(hn::Mul(hn::ConvertTo(FloatOfInts(), x), real[i]));
-        else x = scale[i](x);
-        const uint8_t* from = o.residual[m] + v + i * kIntLanes;
-        const int32_t some = count - i * kIntLanes;
-        const VI r = is_signed ? load_as_ints(reinterpret_cast<const int8_t*>(from), some) : load_as_ints(from, some);
-        y[i] = sum(hn::Min(hi, hn::Max(lo, x)), r);
-      });
-      store_bytes<V>(y, bounds, count, o.out[m] + v);
-    }
-  }
   template <bool Real>
   static void run_added(const Stage& s, const Columns& c, const Outputs& o) {
+    constexpr int kV = kRowVectors, kRows = 4 / kV;
     const ops::QuantBinaryAttrs& a = *s.residual_;
     const ByteBounds bounds(Bounds(a.clamp_lo, a.clamp_hi, a.y_zero, s.type_), s.type_);
-    const ByteSum<Real> sum(a, s.bounds_.zero);
-    for (int32_t v = 0; v < o.count; v += 2 * kIntLanes) {
-      const int32_t left = o.count - v;
-      if (left > kIntLanes) run_added<Real, 2>(s, sum, c, o, v, left < 2 * kIntLanes ? left : 2 * kIntLanes, bounds);
-      else run_added<Real, 1>(s, sum, c, o, v, left, bounds);
+    const ByteSum<Real> add(a, s.bounds_.zero);
+    const VI lo = set_ints(s.bounds_.lo), hi = set_ints(s.bounds_.hi);
+    const bool is_signed = s.type_ == DType::s8;
+    for (int32_t v = 0; v < o.count; v += kV * kIntLanes) {
+      VI base[kV];
+      VFI real[kV];
+      SmallScale<> scale[kV];
+      unroll<kV>([&](auto i) MOTE_LAMBDA {
+        const int32_t at = o.at + v + i * kIntLanes;
+        base[i] = hn::Load(I32(), c.base + at);
+        if constexpr (Real) real[i] = hn::BitCast(FloatOfInts(), hn::Load(I32(), c.multiplier + at));
+        else scale[i] = SmallScale<>(hn::Load(I32(), c.multiplier + at), hn::Load(I32(), c.right + at));
+      });
+      for (int32_t m = 0; m < o.rows; m += kRows) {
+        const int32_t rows = o.rows - m < kRows ? o.rows - m : kRows;
+        VI y[4];
+        unroll<4>([&](auto i) MOTE_LAMBDA {
+          constexpr int kVector = i % kV;
+          const int32_t row = m + (i / kV < rows ? i / kV : 0), left = o.count - v - kVector * kIntLanes;
+          VI x = sum_of(c, o, v + kVector * kIntLanes, row, base[kVector]);
+          if constexpr (Real) x = nearest_small(hn::Mul(hn::ConvertTo(FloatOfInts(), x), real[kVector]));
+          else x = scale[kVector](x);
+          const uint8_t* from = o.residual[row] + v + kVector * kIntLanes;
+          const VI r = is_signed ? load_as_ints(reinterpret_cast<const int8_t*>(from), left) : load_as_ints(from, left);
+          y[i] = add(hn::Min(hi, hn::Max(lo, x)), r);
+        });
+        store_rows<kV>(y, bounds, o.count - v, rows, o.out + m, v);
+      }
     }
   }
 
@@ -248,7 +245,7 @@ struct StoreRows {
 void Stage::describe(int32_t first, int32_t count, int32_t terms, Columns* columns) const noexcept {
   // Products of 9 bits each, as many as these, and a bias as large as that give sums that SmallScale takes.
   constexpr int32_t kMostTerms = 8192, kMostBias = 1 << 29;
-  static_assert(int64_t{kMostTerms} * 255 * 255 + kMostBias <= SmallScale::kMost);
+  static_assert(int64_t{kMostTerms} * 255 * 255 + kMostBias <= kMostSmall);
   Columns& c = *columns;
   const bool f32 = type_ == DType::f32;
   auto simple = hn::FirstN(I32(), static_cast<size_t>(kIntLanes)), small = simple;
