@@ -22,8 +22,8 @@ inline void parallel_for(const Threads* threads, uint32_t count, const F& body) 
   parallel_for_thread(threads, count, [&](uint32_t i, uint32_t) { body(i); });
 }
 
-// How many of `threads` some work deserves: a part of less than `kWorthwhile` steps is not worth handing over. A step is what a product of f32
-// takes on a fast core, about 20 ps: an element that is read, computed with a dozen instructions and written, takes ten.
+// How many of `threads` some work deserves: a part of less than `kWorthwhile` steps is not worth handing over. A step is what a product of
+// f32 takes on a fast core, about 20 ps: an element that is read, computed with a dozen instructions and written, takes ten.
 inline uint32_t useful_threads(const Threads* threads, double steps) {
   constexpr double kWorthwhile = 100e3;
   if (threads == nullptr || threads->count < 2 || steps < 2 * kWorthwhile) return 1;
@@ -72,8 +72,11 @@ class Split {
     };
     if (helpers < 2) {
       threads_ = nullptr;
-    } else if (bytes.weights > 2 * (bytes.rows + bytes.outputs)) {
-      at_least(&outputs, wanted, units_);
+    } else if (bytes.weights > 2 * (bytes.rows + bytes.outputs) ||
+               (bytes.weights > bytes.rows && uneven(tiles, helpers) > 1.05 * uneven(units_, helpers))) {
+      // Every part reads all rows: not more of them than it takes to share the outputs evenly.
+      const int32_t each = units_ / helpers / 2;
+      at_least(&outputs, helpers * (each < 1 ? 1 : each > 4 ? 4 : each), units_);
       at_least(&rows, (wanted + outputs - 1) / outputs, tiles);
     } else {
       at_least(&rows, bytes.weights > kWeightsInCache ? helpers : wanted, tiles);
@@ -94,6 +97,9 @@ class Split {
   }
 
  private:
+  // What the thread with most of n equal pieces takes longer than an even share.
+  static double uneven(int32_t n, int32_t threads) { return static_cast<double>((n + threads - 1) / threads * threads) / n; }
+
   int32_t tiles_, panels_, unit_, units_;
   uint32_t row_parts_ = 1, output_parts_ = 1;
   const Threads* threads_;

@@ -119,7 +119,9 @@ class Multiplier {
   void run(const Threads* threads) {
     const int32_t panels = (p_.outputs + kPanel - 1) / kPanel;
     const double work = static_cast<double>(p_.rows) * p_.outputs * p_.k / 4;
-    Split split(tiles_.count, tiles_.count, panels, kTileOutputs > kPanel ? kTileOutputs / kPanel : 1, work, threads);
+    const int32_t row_bytes = strip_.runs > 0 ? strip_.row_stride : lines_.runs > 0 ? lines_.row_stride : p_.k;
+    const Traffic bytes{int64_t{p_.rows} * row_bytes, int64_t{p_.outputs} * p_.k, int64_t{p_.rows} * p_.outputs};
+    Split split(tiles_.count, tiles_.count, panels, kTileOutputs > kPanel ? kTileOutputs / kPanel : 1, work, threads, bytes);
     split.run([&](int32_t first_tile, int32_t tile_count, int32_t first_panel, int32_t panel_count) {
       part({first_tile, tile_count, first_panel, panel_count});
     });
