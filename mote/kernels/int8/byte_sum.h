@@ -64,4 +64,48 @@ class ByteSum<true> {
   VI a_add_, b_add_;
 };
 
+// What ByteSum<false> computes, in floats: right wherever the nearest whole number does not hang on what they leave out, which near()
+// tells.
+class NearSum {
+ public:
+  // a and b as ByteSum has them.
+  MOTE_INLINE NearSum(const ops::QuantBinaryAttrs& a, int32_t zero) {
+    const FloatOfInts d;
+    const float y = scale_of(a.y_multiplier, a.y_shift), left = static_cast<float>(1 << a.left_shift) * y;
+    const float p = scale_of(a.a_multiplier, a.a_shift) * left, q = scale_of(a.b_multiplier, a.b_shift) * left;
+    a_ = hn::Set(d, p), b_ = hn::Set(d, q);
+    add_ = hn::Set(d, static_cast<float>(zero - a.a_zero) * p - static_cast<float>(a.b_zero) * q);
+    // Numbers up to 511 times p and q, with a few roundings of 2^-24 each; the operands and the sum itself have been rounded, too.
+    const float error = 512 * (p + q) * 0x1p-20f + 3 * y;
+    limit_ = hn::Set(d, error < 0.25f ? 0.5f - error : 0.0f);
+  }
+  MOTE_INLINE VFI operator()(VI a, VI b) const {
+    const FloatOfInts d;
+    return hn::MulAdd(hn::ConvertTo(d, a), a_, hn::MulAdd(hn::ConvertTo(d, b), b_, add_));
+  }
+  // True where none of the four is too close to the middle between two whole numbers.
+  MOTE_INLINE bool right(const VFI* z) const {
+#if defined(__AVX512DQ__)
+    const auto off = [](VFI x) MOTE_LAMBDA { return _mm512_reduce_ps(x.raw, 0); };
+    constexpr int kLargerSize = 0x3 | 0x8;
+    const VFI most{_mm512_range_ps(_mm512_range_ps(off(z[0]), off(z[1]), kLargerSize), _mm512_range_ps(off(z[2]), off(z[3]), kLargerSize),
+                                   kLargerSize)};
+#else
+    const auto off = [](VFI x) MOTE_LAMBDA { return hn::Abs(hn::Sub(x, hn::Round(x))); };
+    const VFI most = hn::Max(hn::Max(off(z[0]), off(z[1])), hn::Max(off(z[2]), off(z[3])));
+#endif
+    return hn::AllTrue(FloatOfInts(), hn::Lt(most, limit_));
+  }
+
+ private:
+  // multiplier / 2^31 * 2^shift, shift from -31 to 0.
+  static MOTE_INLINE float scale_of(int32_t multiplier, int32_t shift) {
+    const int32_t bits = (127 - 31 + shift) << 23;
+    float power;
+    __builtin_memcpy(&power, &bits, sizeof power);
+    return static_cast<float>(multiplier) * power;
+  }
+  VFI a_, b_, add_, limit_;
+};
+
 }  // namespace mote::kernels::MOTE_ISA_NAME

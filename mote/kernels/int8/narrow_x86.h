@@ -76,9 +76,18 @@ MOTE_INLINE ByteVector join(const VI* v, const ByteBounds& b) {
 #if defined(__AVX512BW__)
 template <int Bytes, int Part>
 MOTE_INLINE void store_part(ByteVector v, int32_t count, uint8_t* to) {
-  const uint64_t mask = count >= Bytes ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
-  if constexpr (Bytes == 32) _mm256_mask_storeu_epi8(to, static_cast<__mmask32>(mask), _mm512_extracti64x4_epi64(v, Part));
-  else _mm_mask_storeu_epi8(to, static_cast<__mmask16>(mask), _mm512_extracti32x4_epi32(v, Part));
+  // Stores with a mask take longer.
+  const bool all = count >= Bytes;
+  const uint64_t mask = (uint64_t{1} << (all ? 0 : count)) - 1;
+  if constexpr (Bytes == 32) {
+    const __m256i bytes = _mm512_extracti64x4_epi64(v, Part);
+    if (all) _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), bytes);
+    else _mm256_mask_storeu_epi8(to, static_cast<__mmask32>(mask), bytes);
+  } else {
+    const __m128i bytes = _mm512_extracti32x4_epi32(v, Part);
+    if (all) _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
+    else _mm_mask_storeu_epi8(to, static_cast<__mmask16>(mask), bytes);
+  }
 }
 #else
 template <int Bytes, int Part>

@@ -154,13 +154,18 @@ struct StoreRows {
     }
   }
 
+  [[gnu::noinline]] static void add_exactly(const Stage& s, const VI* r, VI* y) {
+    const ByteSum<false> add(*s.residual_, s.bounds_.zero);
+    unroll<4>([&](auto i) MOTE_LAMBDA { y[i] = add(y[i], r[i]); });
+  }
+
   // Bytes to which a residual is added after they have been scaled, by small reals or simple factors as the bytes themselves.
   template <bool Real>
   static void run_added(const Stage& s, const Columns& c, const Outputs& o) {
     constexpr int kV = kRowVectors, kRows = 4 / kV;
     const ops::QuantBinaryAttrs& a = *s.residual_;
     const ByteBounds bounds(Bounds(a.clamp_lo, a.clamp_hi, a.y_zero, s.type_), s.type_);
-    const ByteSum<Real> add(a, s.bounds_.zero);
+    const std::conditional_t<Real, ByteSum<true>, NearSum> add(a, s.bounds_.zero);
     const VI lo = set_ints(s.bounds_.lo), hi = set_ints(s.bounds_.hi);
     const bool is_signed = s.type_ == DType::s8;
     for (int32_t v = 0; v < o.count; v += kV * kIntLanes) {
@@ -175,17 +180,25 @@ struct StoreRows {
       });
       for (int32_t m = 0; m < o.rows; m += kRows) {
         const int32_t rows = o.rows - m < kRows ? o.rows - m : kRows;
-        VI y[4];
+        VI y[4], r[4];
         unroll<4>([&](auto i) MOTE_LAMBDA {
           constexpr int kVector = i % kV;
           const int32_t row = m + (i / kV < rows ? i / kV : 0), left = o.count - v - kVector * kIntLanes;
-          VI x = sum_of(c, o, v + kVector * kIntLanes, row, base[kVector]);
+          VI x = hn::Add(load_ints(o.sums + row * o.sum_stride + v + kVector * kIntLanes), base[kVector]);
           if constexpr (Real) x = nearest_small(hn::Mul(hn::ConvertTo(FloatOfInts(), x), real[kVector]));
           else x = scale[kVector](x);
           const uint8_t* from = o.residual[row] + v + kVector * kIntLanes;
-          const VI r = is_signed ? load_as_ints(reinterpret_cast<const int8_t*>(from), left) : load_as_ints(from, left);
-          y[i] = add(hn::Min(hi, hn::Max(lo, x)), r);
+          r[i] = is_signed ? load_as_ints(reinterpret_cast<const int8_t*>(from), left) : load_as_ints(from, left);
+          y[i] = hn::Min(hi, hn::Max(lo, x));
         });
+        if constexpr (Real) {
+          unroll<4>([&](auto i) MOTE_LAMBDA { y[i] = add(y[i], r[i]); });
+        } else {
+          VFI z[4];
+          unroll<4>([&](auto i) MOTE_LAMBDA { z[i] = add(y[i], r[i]); });
+          if (add.right(z)) unroll<4>([&](auto i) MOTE_LAMBDA { y[i] = nearest_small(z[i]); });
+          else add_exactly(s, r, y);
+        }
         store_rows<kV>(y, bounds, o.count - v, rows, o.out + m, v);
       }
     }
@@ -220,8 +233,8 @@ struct StoreRows {
       const bool quick = !Residual || s.residual_in_sums();
       if (quick && s.real_ && c.small) return run_bytes<true, Residual>(s, c, o);
       if (quick && !s.real_ && !s.double_ && c.simple) return run_bytes<false, Residual>(s, c, o);
-      if (Residual && s.real_ && c.small && ByteSum<true>::can(*s.residual_)) return run_added<true>(s, c, o);
-      if (Residual && !s.real_ && !s.double_ && c.simple && ByteSum<false>::can(*s.residual_)) return run_added<false>(s, c, o);
+      if (Residual && !o.zeros && s.real_ && c.small && ByteSum<true>::can(*s.residual_)) return run_added<true>(s, c, o);
+      if (Residual && !o.zeros && !s.real_ && !s.double_ && c.simple && ByteSum<false>::can(*s.residual_)) return run_added<false>(s, c, o);
     }
     const How how = s.double_ ? How::kDouble : s.real_ ? How::kReal : c.simple ? How::kSimple : How::kFixed;
     if constexpr (Residual) {
