@@ -204,6 +204,8 @@ void add_residual(Draw& d, const Array& x, ops::q_conv::Attrs* a, std::vector<Ar
   s.a_zero = zero(), s.b_zero = zero(), s.y_zero = zero();
   s.left_shift = y == DType::s16 ? 12 : 20;
   s.a_multiplier = d.in(1 << 30, 0x7fffffff), s.b_multiplier = d.in(1 << 30, 0x7fffffff), s.y_multiplier = d.in(1 << 30, 0x7fffffff);
+  // Powers of two: many sums lie in the middle between two whole numbers.
+  if (d.one_in(3)) s.a_multiplier = s.b_multiplier = s.y_multiplier = 1 << 30;
   s.a_shift = d.in(-3, 0), s.b_shift = d.in(-3, -1), s.y_shift = d.in(-21, -15);
   s.a_scale = 0.02f, s.b_scale = 0.031f, s.y_scale = 0.05f;
   if (to_sums) s.mode = static_cast<uint32_t>(ops::QuantMode::kSums), s.b_shift = d.in(-20, 0);
