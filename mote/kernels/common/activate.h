@@ -11,6 +11,21 @@ using ops::Activation;
 
 MOTE_INLINE VF clamp(VF x, VF lo, VF hi) { return smaller(hi, larger(lo, x)); }  // in this order NaN stays NaN
 
+// What an activation leaves of the numbers; `more`: that is not all it does.
+struct ActivationBounds {
+  float lo = -HUGE_VALF, hi = HUGE_VALF;
+  bool more = false;
+  MOTE_INLINE ActivationBounds(uint32_t activation, float a, float b) {
+    switch (static_cast<Activation>(activation)) {
+      case Activation::kClamp: lo = a, hi = b; break;
+      case Activation::kRelu: lo = 0; break;
+      case Activation::kRelu6: lo = 0, hi = 6; break;
+      case Activation::kNone: break;
+      default: more = true; break;
+    }
+  }
+};
+
 // Kind is a constant where it is called in a loop.
 template <Activation Kind>
 MOTE_INLINE VF activate(VF x, VF a, VF b) {

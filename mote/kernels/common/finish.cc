@@ -4,15 +4,9 @@ namespace mote::kernels::MOTE_ISA_NAME {
 
 Finish::Finish(const float* bias, const float* scales, float alpha, uint32_t activation, float a, float b)
     : bias_(bias), scales_(scales), alpha_(alpha), a_(a), b_(b) {
-  lo_ = -HUGE_VALF;
-  hi_ = HUGE_VALF;
-  switch (static_cast<Activation>(activation)) {
-    case Activation::kClamp: lo_ = a, hi_ = b; break;
-    case Activation::kRelu: lo_ = 0; break;
-    case Activation::kRelu6: lo_ = 0, hi_ = 6; break;
-    case Activation::kNone: break;
-    default: after_ = activate_row_for(activation); break;
-  }
+  const ActivationBounds bounds(activation, a, b);
+  lo_ = bounds.lo, hi_ = bounds.hi;
+  if (bounds.more) after_ = activate_row_for(activation);
   simple_ = scales == nullptr && alpha == 1;
 }
 

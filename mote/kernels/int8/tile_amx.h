@@ -5,28 +5,13 @@
 
 #include <immintrin.h>
 
+#include "mote/kernels/common/tiles_amx.h"
 #include "mote/kernels/int8/tile.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
 inline constexpr int kAmxRows = 16, kAmxDepth = 64;
 inline constexpr int kAmxStepBytes = kAmxDepth * kPanel;
-
-// Tiles 0 to 3 are sums, 4 and 5 the left side, 6 and 7 weights. The thread has them from construction to destruction.
-class AmxScope {
- public:
-  AmxScope() {
-    struct alignas(64) {
-      uint8_t palette = 1, start = 0, reserved[14] = {};
-      uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-      uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-    } const config;
-    _tile_loadconfig(&config);
-  }
-  ~AmxScope() { _tile_release(); }
-  AmxScope(const AmxScope&) = delete;
-  AmxScope& operator=(const AmxScope&) = delete;
-};
 
 // The left side's rows, each in runs of neighbours.
 struct AmxBlock {
@@ -80,6 +65,7 @@ class AmxEnding {
   int32_t row_ = 0, rows_ = 0, at_ = 0, count_ = 0;
 };
 
+// Tiles 0 to 3 are sums, 4 and 5 the left side, 6 and 7 weights.
 template <bool Signed, int M, int N>
 MOTE_INLINE void amx_step(const uint8_t* const* left, int64_t stride, const int8_t* w0, const int8_t* w1) {
   _tile_loadd(6, w0, 64);
