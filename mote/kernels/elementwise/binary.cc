@@ -22,21 +22,22 @@ MOTE_INLINE void binary_row(const float* a, int a_step, const float* b, int b_st
   else loop(moving(a), moving(b));
 }
 
+// Elements of 32 bits: f32, or integers as their bits.
 template <class F>
-struct BinaryF32 {
+struct Binary32 {
   static constexpr int kCost = kCheap;
   static void row(const OpContext&, const void* a, int a_step, const void* b, int b_step, void* y, int32_t n) {
     if (n > 0) binary_row(static_cast<const float*>(a), a_step, static_cast<const float*>(b), b_step, static_cast<float*>(y), n, F());
   }
 };
 
-// Integers wrap, so they are computed unsigned.
-template <class T, class F>
-struct BinaryInt {
-  static constexpr int kCost = kCheap;
+// Integers wrap, so they are computed unsigned. Of 64 bits, one by one.
+template <class F>
+struct Binary64 {
+  static constexpr int kCost = 4 * kCheap;
   static void row(const OpContext&, const void* a, int a_step, const void* b, int b_step, void* y, int32_t n) {
-    const T *left = static_cast<const T*>(a), *right = static_cast<const T*>(b);
-    T* out = static_cast<T*>(y);
+    const uint64_t *left = static_cast<const uint64_t*>(a), *right = static_cast<const uint64_t*>(b);
+    uint64_t* out = static_cast<uint64_t*>(y);
     for (int32_t i = 0; i < n; ++i) out[i] = F()(left[i * a_step], right[i * b_step]);
   }
 };
@@ -56,37 +57,32 @@ MOTE_FUNCTION(Maximum, hn::IfThenElse(hn::Eq(a, a), larger(a, b), a));
 MOTE_FUNCTION(Minimum, hn::IfThenElse(hn::Eq(a, a), smaller(a, b), a));
 #undef MOTE_FUNCTION
 
-struct AddInt {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a + b;
+using U32 = hn::RebindToUnsigned<F32>;
+#define MOTE_FUNCTION(Name, value, wide)                               \
+  struct Name {                                                        \
+    VF operator()(VF p, VF q) const {                                  \
+      const auto a = hn::BitCast(U32(), p), b = hn::BitCast(U32(), q); \
+      return hn::BitCast(F32(), value);                                \
+    }                                                                  \
+    uint64_t operator()(uint64_t a, uint64_t b) const { return wide; } \
   }
-};
-struct SubInt {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a - b;
-  }
-};
-struct MulInt {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a * b;
-  }
-};
+MOTE_FUNCTION(AddInt, hn::Add(a, b), a + b);
+MOTE_FUNCTION(SubInt, hn::Sub(a, b), a - b);
+MOTE_FUNCTION(MulInt, hn::Mul(a, b), a* b);
+#undef MOTE_FUNCTION
 
 template <class F>
 KernelFn of_floats(const OpContext& c) {
-  return c.input(0).dtype() == DType::f32 ? pick_binary<BinaryF32<F>>(c) : nullptr;
+  return c.input(0).dtype() == DType::f32 ? pick_binary<Binary32<F>>(c) : nullptr;
 }
 template <class F, class I>
 KernelFn of_numbers(const OpContext& c) {
   switch (c.input(0).dtype()) {
-    case DType::f32: return pick_binary<BinaryF32<F>>(c);
+    case DType::f32: return pick_binary<Binary32<F>>(c);
     case DType::s32:
-    case DType::u32: return pick_binary<BinaryInt<uint32_t, I>>(c);
+    case DType::u32: return pick_binary<Binary32<I>>(c);
     case DType::s64:
-    case DType::u64: return pick_binary<BinaryInt<uint64_t, I>>(c);
+    case DType::u64: return pick_binary<Binary64<I>>(c);
     default: return nullptr;
   }
 }

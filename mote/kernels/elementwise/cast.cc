@@ -73,6 +73,17 @@ struct ByteToFloat : Convert<B, float> {
     Convert<B, float>::row(c, in + i, out + i, n - i);
   }
 };
+template <class B>
+struct ByteToInt : Convert<B, int32_t> {
+  static void row(const OpContext& c, const void* x, void* y, int32_t n) {
+    const B* in = static_cast<const B*>(x);
+    int32_t* out = static_cast<int32_t*>(y);
+    const hn::Rebind<B, F32> bytes;
+    int32_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) hn::StoreU(hn::PromoteTo(S32(), hn::LoadU(bytes, in + i)), S32(), out + i);
+    Convert<B, int32_t>::row(c, in + i, out + i, n - i);
+  }
+};
 
 // Every byte but 0 is 1.
 struct BoolToFloat : Convert<Bool, float> {
@@ -130,6 +141,15 @@ KernelFn from(const OpContext& c) {
   }
 }
 
+template <class B>
+KernelFn from_bytes(const OpContext& c) {
+  switch (c.output(0).dtype()) {
+    case DType::f32: return pick_unary<ByteToFloat<B>>(c);
+    case DType::s32: return pick_unary<ByteToInt<B>>(c);
+    default: return from<B>(c);
+  }
+}
+
 }  // namespace
 
 KernelFn select_cast(const OpContext& c) noexcept {
@@ -137,8 +157,8 @@ KernelFn select_cast(const OpContext& c) noexcept {
   switch (c.input(0).dtype()) {
     case DType::f32: return to == DType::s32 ? pick_unary<FloatToInt>(c) : to == DType::f16 ? pick_unary<FloatToHalf>(c) : from<float>(c);
     case DType::f16: return to == DType::f32 ? pick_unary<HalfToFloat>(c) : nullptr;
-    case DType::s8: return to == DType::f32 ? pick_unary<ByteToFloat<int8_t>>(c) : from<int8_t>(c);
-    case DType::u8: return to == DType::f32 ? pick_unary<ByteToFloat<uint8_t>>(c) : from<uint8_t>(c);
+    case DType::s8: return from_bytes<int8_t>(c);
+    case DType::u8: return from_bytes<uint8_t>(c);
     case DType::s32: return to == DType::f32 ? pick_unary<IntToFloat>(c) : from<int32_t>(c);
     case DType::s64: return from<int64_t>(c);
     case DType::boolean: return to == DType::f32 ? pick_unary<BoolToFloat>(c) : from<Bool>(c);

@@ -38,6 +38,14 @@ TEST(ElementwiseKernels, Unary) {
     unary(op, NoAttrs{});
 }
 
+TEST(ElementwiseKernels, SquaresOfIntegers) {
+  many(25, [&](Draw& d) {
+    RunOptions options;
+    options.in_place = true;
+    expect_equal(OpId::square, NoAttrs{}, {Array::random(DType::s32, d.shape(d.in(0, 4)), d.seed(), -2147483648.0, 2147483647.0)}, options);
+  });
+}
+
 TEST(ElementwiseKernels, LargeTensors) {
   Draw d(1);
   const Array x = d.f32({5, 90, 115}, -10, 10);
@@ -97,6 +105,9 @@ TEST(ElementwiseKernels, LargeBroadcasts) {
   for (const Shape& b : {Shape{5, 90, 115}, Shape{115}, Shape{90, 1}, Shape{5, 1, 115}, Shape{}}) {
     expect_equal(OpId::add, NoAttrs{}, {a, d.f32(b)});
     expect_equal(OpId::less, NoAttrs{}, {d.f32(b), a});
+    const Array whole = Array::random(DType::s32, a.shape(), d.seed(), -2147483648.0, 2147483647.0);
+    for (OpId op : {OpId::add, OpId::sub, OpId::mul})
+      expect_equal(op, NoAttrs{}, {Array::random(DType::s32, b, d.seed(), -2147483648.0, 2147483647.0), whole});
   }
 }
 

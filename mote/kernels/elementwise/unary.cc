@@ -1,4 +1,4 @@
-// Arithmetic on one operand, f32.
+// Arithmetic on one operand: f32, and squares of integers.
 
 #include "mote/kernels/common/exact.h"
 #include "mote/kernels/elementwise/rows.h"
@@ -30,11 +30,22 @@ MOTE_FUNCTION(Log, log(x));
 MOTE_FUNCTION(Erf, erf(x));
 #undef MOTE_FUNCTION
 
+// 32 bits, which wrap.
+struct SquareInt : Plain {
+  using Plain::Plain;
+  VF operator()(VF x) const {
+    const auto v = hn::BitCast(hn::RebindToUnsigned<F32>(), x);
+    return hn::BitCast(F32(), hn::Mul(v, v));
+  }
+};
+
 }  // namespace
 
 KernelFn select_abs(const OpContext& c) noexcept { return unary_f32<Abs>(c); }
 KernelFn select_neg(const OpContext& c) noexcept { return unary_f32<Neg>(c); }
-KernelFn select_square(const OpContext& c) noexcept { return unary_f32<Square>(c); }
+KernelFn select_square(const OpContext& c) noexcept {
+  return c.input(0).dtype() == DType::s32 ? pick_unary<UnaryF32<SquareInt>>(c) : unary_f32<Square>(c);
+}
 KernelFn select_sqrt(const OpContext& c) noexcept { return unary_f32<Sqrt>(c); }
 KernelFn select_rsqrt(const OpContext& c) noexcept { return unary_f32<Rsqrt>(c); }
 KernelFn select_reciprocal(const OpContext& c) noexcept { return unary_f32<Reciprocal>(c); }
