@@ -1,7 +1,7 @@
 # mote_kernels: the fast kernels, every family's files compiled once for each instruction set of mote/kernels/isa.def.
 # MOTE_KERNELS: off, or on where Highway's headers (Debian: libhwy-dev) and a known processor are there.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
-  set(_mote_isas avx2 avxvnni avx512 avx512vnni amx)
+  set(_mote_isas avx2 avxvnni avx512 avx512vnni avx512vbmi amx)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   set(_mote_isas neon neondot neoni8mm)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^armv7")
@@ -24,7 +24,8 @@ set(_mote_flags_neondot -march=armv8.2-a+crypto+dotprod ${_mote_neon_schedule})
 set(_mote_base_neoni8mm neon)
 set(_mote_flags_neoni8mm -march=armv8.2-a+crypto+dotprod+i8mm ${_mote_neon_schedule})
 # Instruction sets that add integer products to another one: only mote/kernels/int8 is compiled for them (layer_select.cc). Of these,
-# _mote_only_: files that are, _mote_list_: operators they serve, _mote_stage_: the set whose end of products they use.
+# _mote_only_: files that are, _mote_list_: operators they serve, _mote_stage_: the set whose end of products they use, _mote_probed_: the
+# set whose 8-bit products are measured in their place.
 set(_mote_base_avxvnni avx2)
 set(_mote_only_avxvnni "/int8/(q_conv|q_matmul|depthwise|depthwise_wide|probe)\\.cc$")
 set(_mote_list_avxvnni mote/kernels/int8/kernels_dot.def)
@@ -37,9 +38,15 @@ set(_mote_only_avx2pairs "/int8/(q_conv|q_matmul|probe)\\.cc$")
 set(_mote_integers_avx512 avx2)
 set(_mote_base_avx512vnni avx512)
 set(_mote_flags_avx512vnni ${_mote_flags_avx512} -mavx512vnni)
+# Permutations of bytes across a register: tables alone, nothing that the probes measure.
+set(_mote_base_avx512vbmi avx512vnni)
+set(_mote_flags_avx512vbmi ${_mote_flags_avx512vnni} -mavx512vbmi)
+set(_mote_only_avx512vbmi "/int8/[a-z]+_vbmi\\.cc$")
+set(_mote_list_avx512vbmi mote/kernels/int8/kernels_vbmi.def)
+set(_mote_probed_avx512vbmi avx512vnni)
 # Tiles serve products alone: fewer files still, and a list of operators of their own.
-set(_mote_base_amx avx512vnni)
-set(_mote_flags_amx ${_mote_flags_avx512vnni} -mavx512vbmi -mamx-tile -mamx-int8 -mamx-bf16)
+set(_mote_base_amx avx512vbmi)
+set(_mote_flags_amx ${_mote_flags_avx512vbmi} -mamx-tile -mamx-int8 -mamx-bf16)
 set(_mote_only_amx "/int8/(q_conv|q_matmul)\\.cc$|_amx\\.cc$")
 set(_mote_list_amx mote/kernels/int8/kernels_amx.def)
 set(_mote_stage_amx avx512vnni)
@@ -49,7 +56,7 @@ set(_mote_stage_amx avx512vnni)
 set(_mote_hot "/(gemm|weights|depthwise|attention|recurrent|common)/")
 string(APPEND _mote_hot "|/elementwise/(activations|binary|unary|rows)\\.cc$|/reduce/softmax\\.cc$|/move/(move|shapes|pad)\\.cc$")
 string(APPEND _mote_hot "|/int8/(q_conv|q_matmul|stage|depthwise|depthwise_wide|dynamic_quantize)\\.cc$")
-string(APPEND _mote_hot "|/int8/(q_reduce|q_concat|lut_amx)\\.cc$")
+string(APPEND _mote_hot "|/int8/(q_reduce|q_concat|q_softmax|sums|lut|lut_vbmi)\\.cc$")
 
 find_path(MOTE_HWY_INCLUDE hwy/highway.h PATHS /usr/include)
 set(_mote_kernels_default OFF)
@@ -113,8 +120,8 @@ endif()
 set(_mote_all_families ${_mote_families})
 set(_mote_integer_families ${_mote_families})
 list(FILTER _mote_integer_families INCLUDE REGEX "/int8/")
-list(FILTER _mote_families EXCLUDE REGEX "_amx\\.cc$")
-list(FILTER _mote_integer_families EXCLUDE REGEX "_amx\\.cc$")
+list(FILTER _mote_families EXCLUDE REGEX "_(amx|vbmi)\\.cc$")
+list(FILTER _mote_integer_families EXCLUDE REGEX "_(amx|vbmi)\\.cc$")
 # The objects of mote_kernels_<name>, compiled for an instruction set in a namespace of their own.
 macro(mote_kernel_flags _name _flags)
   mote_device_flags(mote_kernels_${_name})
@@ -135,6 +142,7 @@ foreach(_isa IN LISTS _mote_isas)
     add_library(mote_kernels_${_isa} OBJECT ${PROJECT_SOURCE_DIR}/mote/kernels/layer_select.cc ${_mote_files})
     target_compile_definitions(mote_kernels_${_isa} PRIVATE MOTE_ISA_BASE=${_mote_base_${_isa}}
                                $<$<BOOL:${_mote_list_${_isa}}>:MOTE_LAYER_LIST="${_mote_list_${_isa}}">
+                               $<$<BOOL:${_mote_probed_${_isa}}>:MOTE_PROBED_ISA=${_mote_probed_${_isa}}>
                                $<$<BOOL:${_mote_stage_${_isa}}>:MOTE_STAGE_ISA=${_mote_stage_${_isa}}>)
   else()
     set(_mote_files ${_mote_families})
@@ -157,7 +165,7 @@ foreach(_isa IN LISTS _mote_isas)
   endif()
   mote_kernel_flags(${_isa} ${_isa})
 endforeach()
-mote_device_library(mote_kernels mote/kernels/select.cc mote/kernels/softmax_tables.cc mote/kernels/common/zeros.cc ${_mote_isa_objects})
+mote_device_library(mote_kernels mote/kernels/select.cc mote/kernels/portable.cc mote/kernels/common/zeros.cc ${_mote_isa_objects})
 target_link_libraries(mote_kernels PUBLIC mote_ops)
 # Where fast kernels do the work, the portable ones behind them are built for size: they are a third of the library.
 if(_mote_isas)

@@ -1,5 +1,6 @@
 // Compiled for instruction sets that only add integer products to another one (MOTE_ISA_BASE): what those do not serve, the other one
-// does. Without a base: for a layer that the set itself asks first (MOTE_FIRST_ISA in isa_select.cc).
+// does. Without a base: for a layer that the set itself asks first (MOTE_FIRST_ISA in isa_select.cc). MOTE_PROBED_ISA: the base, where a
+// layer adds no products.
 
 #include "mote/core/op.h"
 #include "mote/kernels/probe/probe.h"
@@ -22,6 +23,9 @@ Probes probes() noexcept;
 namespace MOTE_ISA_NAME {
 
 #if defined(MOTE_ISA_BASE)
+#if defined(MOTE_PROBED_ISA)
+Probes probes() noexcept { return MOTE_PROBED_ISA::probes(); }
+#else
 uint64_t probe_dot_s8(uint32_t rounds, float* sink) noexcept;
 
 Probes probes() noexcept {
@@ -29,6 +33,7 @@ Probes probes() noexcept {
   own.dot_s8 = &probe_dot_s8;
   return own;
 }
+#endif
 #endif
 
 #define MOTE_KERNEL(op) KernelFn select_##op(const OpContext&) noexcept;

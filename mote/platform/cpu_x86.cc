@@ -35,8 +35,9 @@ uint32_t cpu_features() noexcept {
   const bool avx512 = avx2 && zmm && bit(seven.b, 16) && bit(seven.b, 17) && bit(seven.b, 30) && bit(seven.b, 31);
   if (avx512) features |= kCpuAvx512;
   if (avx512 && bit(seven.c, 11)) features |= kCpuAvx512Vnni;
+  if (avx512 && bit(seven.c, 1)) features |= kCpuAvx512Vbmi;
   if (avx2 && bit(seven_one.a, 4)) features |= kCpuAvxVnni;
-  if (tiles && bit(seven.d, 24) && bit(seven.d, 25) && bit(seven.d, 22) && bit(seven.c, 1) && may_use_tiles()) features |= kCpuAmx;
+  if (tiles && bit(seven.d, 24) && bit(seven.d, 25) && bit(seven.d, 22) && may_use_tiles()) features |= kCpuAmx;
   return features;
 }
 

@@ -33,6 +33,17 @@ KernelFn select_chosen(uint16_t op, const OpContext& c) noexcept {
   was_fast = k != nullptr;
   return k;
 }
+// The same, with three threads to share the work.
+KernelFn last_chosen = nullptr;
+KernelFn select_shared(uint16_t op, const OpContext& c) noexcept {
+  last_chosen = chosen(op, c);
+  if (last_chosen == nullptr) return nullptr;
+  return [](const OpContext& alone) noexcept {
+    OpContext shared = alone;
+    shared.threads = &kerneltest::kThreads;
+    return last_chosen(shared);
+  };
+}
 
 // The portable result must be that of every instruction set. fast: all of them must have a kernel for this.
 template <class A>
@@ -51,6 +62,23 @@ void expect_same(OpId op, const A& attrs, const std::vector<Array>& inputs, bool
     EXPECT_EQ(was_fast || !fast, true) << kernels::isa_name(isa) << " has no kernel for this";
     for (size_t o = 0; o < r.outputs.size(); ++o)
       ASSERT_EQ(r.outputs[o].bytes(), portable.outputs[o].bytes()) << kernels::isa_name(isa) << ": output " << o << " differs";
+  }
+}
+// The same with threads.
+template <class A>
+void expect_same_shared(OpId op, const A& attrs, const std::vector<Array>& inputs) {
+  expect_same(op, attrs, inputs);
+  fast_kernels = nullptr;
+  const RunResult portable = run(op, attrs, inputs);
+  for (uint8_t i = 1; i < static_cast<uint8_t>(Isa::kCount); ++i) {
+    const Isa isa = static_cast<Isa>(i);
+    if (!kernels::can_run(isa, cpu_features())) continue;
+    chosen = kernels::select_for(isa);
+    fast_kernels = &select_shared;
+    const RunResult r = run(op, attrs, inputs);
+    fast_kernels = nullptr;
+    ASSERT_TRUE(r.ok()) << kernels::isa_name(isa) << ": " << r.message();
+    ASSERT_EQ(r.outputs[0].bytes(), portable.outputs[0].bytes()) << kernels::isa_name(isa) << " differs with threads";
   }
 }
 
@@ -327,6 +355,86 @@ TEST(Int8Kernels, SumsAndProductsAgree) {
   }
 }
 
+// As TFLite prepares them: one operand's factor is 1/2, and what is shifted to the right afterwards is little. In between there are
+// factors and shifts that the quick way does not take.
+ops::QuantBinaryAttrs common_sum(Draw& d, DType type) {
+  ops::QuantBinaryAttrs a;
+  a.a_zero = zero_point(d, type), a.b_zero = zero_point(d, type), a.y_zero = zero_point(d, type);
+  a.left_shift = d.one_in(3) ? d.in(15, 21) : 20;
+  const int32_t multipliers[] = {0, 1, 1 << 30, 0x7fff7fff, 0x7fff8000, 0x7fffffff, d.in(0, 0x7fffffff), d.in(1 << 30, 0x7fffffff)};
+  a.a_multiplier = a.b_multiplier = 1 << 30;
+  const int32_t multiplier = d.one_in(3) ? multipliers[d.in(0, 6)] : multipliers[7], shift = d.one_in(4) ? d.in(-18, 0) : d.in(-9, 0);
+  if (d.one_in(2)) a.b_multiplier = multiplier, a.b_shift = shift;
+  else a.a_multiplier = multiplier, a.a_shift = shift;
+  a.y_multiplier = d.one_in(4) ? multipliers[d.in(0, 6)] : multipliers[7], a.y_shift = d.one_in(4) ? d.in(-31, 0) : d.in(-21, -16);
+  if (d.one_in(3)) a.clamp_lo = a.y_zero;
+  return a;
+}
+ops::q_mul::Attrs common_product(Draw& d, DType type) {
+  ops::q_mul::Attrs m;
+  m.a_zero = zero_point(d, type), m.b_zero = zero_point(d, type), m.y_zero = zero_point(d, type);
+  m.multiplier = d.one_in(4) ? d.in(0, 0x7fffffff) : d.in(1 << 30, 0x7fffffff), m.shift = d.one_in(4) ? d.in(-31, 1) : d.in(-9, -1);
+  if (d.one_in(3)) m.clamp_hi = m.y_zero;
+  return m;
+}
+
+// Every pair of bytes.
+TEST(Int8Kernels, SumsAndProductsOfAllBytesAgree) {
+  for (uint32_t seed = 0; seed < 40 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    const DType type = byte_type(d);
+    Array rows(type, {256, 1}), columns(type, {256});
+    for (int i = 0; i < 256; ++i) rows.bytes()[static_cast<size_t>(i)] = columns.bytes()[static_cast<size_t>(i)] = static_cast<uint8_t>(i);
+    const ops::QuantBinaryAttrs a = common_sum(d, type);
+    expect_same(OpId::q_add, a, {rows, columns});
+    expect_same(OpId::q_sub, a, {rows, columns});
+    expect_same(OpId::q_mul, common_product(d, type), {rows, columns});
+  }
+}
+
+// Patterns that repeat, single elements, enough of them for threads and tables.
+TEST(Int8Kernels, LargeSumsAndProductsAgree) {
+  for (uint32_t seed = 0; seed < 40 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    const DType type = byte_type(d);
+    const int32_t channels = d.one_in(6) ? d.in(2040, 2060) : d.one_in(3) ? d.in(1, 40) : d.in(41, 200), batch = d.in(1, 2);
+    const Shape all{batch, d.in(1, 20), d.in(1, channels > 1000 ? 3 : 20), channels};
+    const Shape others[] = {{1}, {}, {channels}, {batch, 1, 1, channels}, {all[1], all[2], 1}, all, {all[2], channels}};
+    const Array x = bytes(d, type, all), other = bytes(d, type, others[d.in(0, 6)]);
+    const std::vector<Array> in = d.one_in(2) ? std::vector<Array>{x, other} : std::vector<Array>{other, x};
+    ops::QuantBinaryAttrs a = common_sum(d, type);
+    if (d.one_in(4)) a = sum_of(d, type);
+    expect_same_shared(OpId::q_add, a, in);
+    expect_same_shared(OpId::q_sub, a, in);
+    expect_same_shared(OpId::q_mul, common_product(d, type), in);
+  }
+}
+
+// Bytes as tables, and enough elements for threads.
+TEST(Int8Kernels, LargeChangesOfScaleAgree) {
+  for (uint32_t seed = 0; seed < 24 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    const DType types[] = {DType::s8, DType::u8, DType::s32};
+    const DType type = types[d.in(0, 2)], to = types[d.in(0, 2)];
+    const Shape shape{d.in(1, 3), d.in(50, 500), d.in(1, 60)};
+    const Array x = type == DType::s32 ? Array::random(type, shape, d.seed(), -2147483648.0, 2147483647.0) : bytes(d, type, shape);
+    ops::requantize::Attrs r;
+    r.to = static_cast<uint32_t>(to);
+    r.input_zero = type == DType::s32 ? d.in(-3000, 3000) : zero_point(d, type);
+    r.output_zero = to == DType::s32 ? 0 : zero_point(d, to);
+    expect_same_shared(
+        OpId::requantize, r,
+        {x, Array::random(DType::s32, {1}, d.seed(), 1 << 30, 2147483647.0), Array::random(DType::s32, {1}, d.seed(), -20, 2)});
+    if (type == DType::s32) continue;
+    expect_same_shared(OpId::q_lut, ops::q_lut::Attrs{}, {x, bytes(d, byte_type(d), {256})});
+    if (to != DType::s32) expect_same_shared(OpId::requantize, r, {x, Array::random(DType::f32, {1}, d.seed(), 0.1, 3)});
+    expect_same_shared(OpId::dequantize, ops::dequantize::Attrs{}, {x, Array::of<float>({1}, {0.25f}), bytes(d, type, {1})});
+  }
+}
+
 TEST(Int8Kernels, ChangesOfScaleAndTypeAgree) {
   for (uint32_t seed = 0; seed < 80 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
@@ -385,7 +493,11 @@ TEST(Int8Kernels, SoftmaxesAgree) {
     ops::q_softmax::Attrs a;
     a.to = static_cast<uint32_t>(types[d.in(0, 2)]);
     a.multiplier = d.in(1 << 30, 0x7fffffff), a.shift = d.in(15, 28), a.diff_min = d.one_in(3) ? -255 : d.in(-250, -1);
-    expect_same(OpId::q_softmax, a, {bytes(d, type, {d.in(1, 3), d.in(1, 5), d.in(1, d.one_in(4) ? 700 : 60)})});
+    expect_same(OpId::q_softmax, a, {bytes(d, type, {d.in(1, 3), d.in(1, 5), d.in(1, d.one_in(4) ? 2048 : 60)})});
+    if (d.one_in(6)) expect_same_shared(OpId::q_softmax, a, {bytes(d, type, {d.in(1, 3), d.in(20, 90), d.in(100, 300)})});
+    // Elements that are all the same, or nearly so: the greatest sums.
+    const int32_t least = type == DType::u8 ? 0 : -128;
+    if (d.one_in(4)) expect_same(OpId::q_softmax, a, {Array::random(type, {3, d.in(1, 2048)}, d.seed(), least, least + 1)});
   }
 }
 
@@ -424,6 +536,15 @@ TEST(Int8Kernels, MeansAndSumsOverAxesAgree) {
     a.input_zero = zero_point(d, type), a.output_zero = zero_point(d, type);
     a.multiplier = d.in(1 << 29, 1 << 30), a.shift = d.in(-4, 1), a.real_multiplier = 0.3f;
     expect_same(OpId::q_reduce, a, {bytes(d, type, {d.in(1, 3), d.in(1, 9), d.in(1, 9), d.in(1, 90)})});
+    // Any axes; lines that are longer than sums of 16 bits.
+    a.axis_count = d.in(0, 3);
+    const int32_t rank = 4, start = d.in(0, rank - 1);
+    for (int32_t i = 0; i < a.axis_count; ++i) a.axes[i] = (start + i) % rank - (d.one_in(2) ? rank : 0);
+    const bool is_long = d.one_in(3);
+    expect_same_shared(OpId::q_reduce, a,
+                       {bytes(d, type, {d.in(1, 2), is_long ? d.in(250, 600) : d.in(1, 9), d.in(1, 9), d.in(1, d.one_in(4) ? 200 : 50)})});
+    a.axes[0] = 0, a.axis_count = d.in(0, 1);
+    expect_same(OpId::q_reduce, a, {bytes(d, type, {d.in(1, 200)})});
   }
 }
 

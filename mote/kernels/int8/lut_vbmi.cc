@@ -1,20 +1,30 @@
-// Tables of 256 bytes in four registers: processors with tiles permute bytes across whole registers (VBMI).
+// Tables of 256 bytes in four registers: VBMI permutes bytes across whole registers. Operators that take bytes to bytes one by one become
+// such a table first, made by their own kernel.
 
 #include <immintrin.h>
 
 #include "mote/kernels/common/nest.h"
 #include "mote/ops/q_lut/q_lut.h"
 
-namespace mote::kernels::MOTE_ISA_NAME {
+namespace mote::kernels {
+
+// What this layer builds on.
+namespace MOTE_ISA_BASE {
+KernelFn select_q_add(const OpContext& c) noexcept;
+KernelFn select_q_sub(const OpContext& c) noexcept;
+KernelFn select_q_mul(const OpContext& c) noexcept;
+KernelFn select_requantize(const OpContext& c) noexcept;
+}  // namespace MOTE_ISA_BASE
+
+namespace MOTE_ISA_NAME {
 namespace {
 
-Status run(const OpContext& c) noexcept {
-  const Tensor &x = c.input(0), &y = c.output(0);
-  const uint8_t* table = c.input(1).as<const uint8_t>();
+Status look_up(const OpContext& c, const Tensor& x, const uint8_t* table) {
+  const Tensor& y = c.output(0);
   const TensorDesc* operands[] = {x.desc, y.desc};
   const __m512i a = _mm512_loadu_si512(table), b = _mm512_loadu_si512(table + 64), p = _mm512_loadu_si512(table + 128),
                 q = _mm512_loadu_si512(table + 192);
-  each_run<2>(*y.desc, operands, c.rows, c.threads, 0.25, [&](const int64_t* at, const int64_t*, int32_t n) {
+  each_run<2>(*y.desc, operands, c.rows, c.threads, 2, [&](const int64_t* at, const int64_t*, int32_t n) {
     const uint8_t* from = x.as<uint8_t>() + at[0];
     uint8_t* to = y.as<uint8_t>() + at[1];
     for (int32_t i = 0; i < n; i += 64) {
@@ -26,9 +36,62 @@ Status run(const OpContext& c) noexcept {
   });
   return Status::kOk;
 }
+Status run(const OpContext& c) noexcept { return look_up(c, c.input(0), c.input(1).as<const uint8_t>()); }
+
+using Select = KernelFn (*)(const OpContext&) noexcept;
+
+// The input whose elements are looked up: one that is not a single element.
+int looked_up(const OpContext& c) { return c.input(0).count() == 1 ? 1 : 0; }
+
+// All bytes in place of that input.
+template <Select kSelect>
+Status run_as_table(const OpContext& c) noexcept {
+  constexpr int kMost = 4;
+  alignas(64) uint8_t all[256], table[256];
+  for (int i = 0; i < 256; ++i) all[i] = static_cast<uint8_t>(i);
+  const int at = looked_up(c);
+  const Tensor& x = c.input(at);
+  TensorDesc from = {}, to = {};
+  from.rank = to.rank = 1;
+  from.dims[0] = to.dims[0] = 256;
+  from.strides[0] = to.strides[0] = 1;
+  from.dtype = x.dtype(), to.dtype = c.output(0).dtype();
+  Tensor tensors[kMost];
+  int32_t operands[kMost];
+  const int inputs = c.input_count;
+  for (int i = 0; i < inputs; ++i) {
+    operands[i] = c.has_input(i) ? i : -1;
+    if (c.has_input(i)) tensors[i] = c.input(i);
+  }
+  tensors[at] = {&from, all};
+  tensors[inputs] = {&to, table};
+  operands[inputs] = inputs;
+  OpContext once = c;
+  once.tensors = tensors, once.operands = operands, once.threads = nullptr, once.rows = {};
+  MOTE_TRY(kSelect(once)(once));
+  return look_up(c, x, table);
+}
+
+// Worth it for tensors larger than the table; where a size is known only when running, it might be one.
+template <Select kSelect>
+KernelFn as_table(const OpContext& c, bool possible) {
+  const Tensor &x = c.input(looked_up(c)), &y = c.output(0);
+  const bool bytes = dtype_bytes(x.dtype()) == 1 && dtype_bytes(y.dtype()) == 1;
+  for (int i = 0; i < c.input_count; ++i) possible = possible && (!c.has_input(i) || c.input(i).desc->dynamic == 0);
+  return possible && bytes && y.count() >= 1024 && kSelect(c) != nullptr ? &run_as_table<kSelect> : nullptr;
+}
+template <Select kSelect>
+KernelFn binary_as_table(const OpContext& c) {
+  return as_table<kSelect>(c, c.input(1 - looked_up(c)).count() == 1);
+}
 
 }  // namespace
 
 KernelFn select_q_lut(const OpContext&) noexcept { return &run; }
+KernelFn select_q_add(const OpContext& c) noexcept { return binary_as_table<&MOTE_ISA_BASE::select_q_add>(c); }
+KernelFn select_q_sub(const OpContext& c) noexcept { return binary_as_table<&MOTE_ISA_BASE::select_q_sub>(c); }
+KernelFn select_q_mul(const OpContext& c) noexcept { return binary_as_table<&MOTE_ISA_BASE::select_q_mul>(c); }
+KernelFn select_requantize(const OpContext& c) noexcept { return as_table<&MOTE_ISA_BASE::select_requantize>(c, c.input(1).count() == 1); }
 
-}  // namespace mote::kernels::MOTE_ISA_NAME
+}  // namespace MOTE_ISA_NAME
+}  // namespace mote::kernels

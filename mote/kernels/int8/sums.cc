@@ -1,0 +1,222 @@
+// Sums, differences and products of bytes with broadcasting, four vectors at a time.
+
+#include "mote/kernels/common/nest.h"
+#include "mote/kernels/int8/bytes.h"
+#include "mote/kernels/int8/scaled.h"
+#include "mote/ops/q_add/q_add.h"
+#include "mote/ops/q_mul/q_mul.h"
+#include "mote/ops/q_sub/q_sub.h"
+
+namespace mote::kernels::MOTE_ISA_NAME {
+namespace {
+
+constexpr int32_t kBlock = 4 * kIntLanes, kMostRepeated = 2048;
+
+// From a byte to the number it stands for: s8 are read as u8 and flipped, so that one loop serves both.
+struct Reading {
+  Reading(DType type, int32_t zero) : flip(type == DType::s8 ? 128 : 0), less(zero + flip) {}
+  // The sign changed: -v is ~v + 1.
+  void negate() { flip = ~flip, less = -1 - less; }
+  int32_t flip, less;
+};
+
+// An operator: which input is the first operand, how both are read, and what results may be.
+struct Operator {
+  template <class A>
+  Operator(const A& a, DType type)
+      : first(type, a.a_zero), second(type, a.b_zero), bounds(Bounds(a.clamp_lo, a.clamp_hi, a.y_zero, type), type) {}
+  void exchange() {
+    const Reading was = first;
+    first = second, second = was, first_input = 1;
+  }
+  Reading first, second;
+  ByteBounds bounds;
+  int first_input = 0;
+};
+
+// The operators as functions of numbers. In fixed point, TFLite's factor of the operand with the larger scale is 1/2: that operand comes
+// first and is only shifted.
+struct QuickSum {
+  QuickSum(const ops::QuantBinaryAttrs& a, int32_t multiplier, int32_t shift, bool negative)
+      : left(set_ints(1 << (a.left_shift - 1))), widen(multiplier, shift, a.left_shift, negative), shrink(a.y_multiplier, a.y_shift) {}
+  MOTE_INLINE VI operator()(VI a, VI b) const { return shrink(hn::Add(hn::Mul(a, left), widen(b))); }
+  VI left;
+  Widen widen;
+  Shrink shrink;
+};
+struct QuickProduct {
+  explicit QuickProduct(const ops::q_mul::Attrs& a) : shrink(a.multiplier, a.shift) {}
+  MOTE_INLINE VI operator()(VI a, VI b) const { return shrink(hn::Mul(a, b)); }
+  Shrink shrink;
+};
+// Any factors and shifts.
+struct Fixed {
+  explicit Fixed(const ops::q_mul::Attrs& m) : y(Factor::make(m.multiplier, m.shift)), product(true) {}
+  Fixed(const ops::QuantBinaryAttrs& s, int32_t sign)
+      : a(Factor::make(s.a_multiplier, s.a_shift)),
+        b(Factor::make(s.b_multiplier, s.b_shift)),
+        y(Factor::make(s.y_multiplier, s.y_shift)),
+        left(s.left_shift),
+        b_sign(sign) {}
+  MOTE_INLINE VI operator()(VI p, VI q) const {
+    if (product) return y.scale<false>(hn::Mul(p, q));
+    const VI shift = set_ints(left);
+    return y.scale<false>(hn::Add(a.scale<false>(hn::Shl(p, shift)), hn::Mul(b.scale<false>(hn::Shl(q, shift)), set_ints(b_sign))));
+  }
+  Factor a, b, y;
+  int32_t left = 0, b_sign = 1;
+  bool product = false;
+};
+struct Real {
+  Real(float a, float b, float y, bool is_product) : a_scale(a), b_scale(b), y_scale(y), product(is_product) {}
+  MOTE_INLINE VI operator()(VI a, VI b) const {
+    const FloatOfInts d;
+    const VFI p = hn::Mul(hn::ConvertTo(d, a), hn::Set(d, a_scale)), q = hn::Mul(hn::ConvertTo(d, b), hn::Set(d, b_scale));
+    VFI v = y_scale(product ? hn::Mul(p, q) : hn::Add(p, q));
+    v = hn::IfThenElseZero(hn::Eq(v, v), v);
+    return nearest_small(hn::Min(hn::Set(d, 1000.0f), hn::Max(hn::Set(d, -1000.0f), v)));
+  }
+  float a_scale, b_scale;
+  Divisor y_scale;
+  bool product;
+};
+
+// The bytes of an operand, a block at a time.
+class Bytes {
+ public:
+  // period: how many there are before they repeat, 0 where they do not.
+  MOTE_INLINE Bytes(const uint8_t* bytes, int32_t period, uint8_t* copies) : at_(bytes) {
+    if (period == 0) return;
+    step_back_ = (kBlock + period - 1) / period * period;
+    const int32_t all = step_back_ + kBlock;
+    if (period == 1) fill_bytes(copies, *bytes, all);
+    else
+      for (int32_t i = 0; i < all; i += period) copy_bytes(copies + i, bytes, all - i < period ? all - i : period);
+    at_ = copies, end_ = copies + step_back_;
+  }
+  // The next block, `count` bytes of which are there.
+  MOTE_INLINE const uint8_t* next(int32_t count, uint8_t* rest) {
+    const uint8_t* now = at_;
+    at_ += kBlock;
+    if (step_back_ != 0) {
+      if (at_ >= end_) at_ -= step_back_;
+    } else if (count < kBlock) {
+      copy_bytes(rest, now, count);
+      return rest;
+    }
+    return now;
+  }
+
+ private:
+  const uint8_t *at_, *end_ = nullptr;
+  int32_t step_back_ = 0;
+};
+
+MOTE_INLINE VI read(const uint8_t* p, VI flip, VI less) {
+  const VI v = hn::PromoteTo(I32(), hn::LoadU(hn::Rebind<uint8_t, I32>(), p));
+  return hn::Sub(hn::Xor(v, flip), less);
+}
+
+// A row of n results; periods as above.
+using Row = void (*)(const Operator&, const void* function, const uint8_t* a, int32_t a_period, const uint8_t* b, int32_t b_period,
+                     uint8_t* y, int32_t n);
+template <class F>
+void row(const Operator& op, const void* function, const uint8_t* a, int32_t a_period, const uint8_t* b, int32_t b_period, uint8_t* y,
+         int32_t n) {
+  alignas(64) uint8_t copies[kMostRepeated + 192], rest[2][128];
+  const F f = *static_cast<const F*>(function);
+  const VI a_flip = set_ints(op.first.flip), a_less = set_ints(op.first.less), b_flip = set_ints(op.second.flip),
+           b_less = set_ints(op.second.less);
+  const ByteBounds bounds = op.bounds;
+  Bytes p(a, a_period, copies), q(b, b_period, copies);
+  for (int32_t i = 0; i < n; i += kBlock) {
+    const uint8_t *left = p.next(n - i, rest[0]), *right = q.next(n - i, rest[1]);
+    VI v[4];
+    unroll<4>([&](auto k)
+                  MOTE_LAMBDA { v[k] = f(read(left + k * kIntLanes, a_flip, a_less), read(right + k * kIntLanes, b_flip, b_less)); });
+    store_bytes<4>(v, bounds, n - i, y + i);
+  }
+}
+
+// Rows of operands that one of the inputs repeats become one row; returns the input's period in it, or 0.
+int32_t join_rows(Nest<3>* nest, int* input) {
+  const int last = nest->depth - 1;
+  if (last < 1) return 0;
+  const int32_t n = nest->size[last];
+  int64_t(*step)[3] = nest->stride + last;
+  for (int k = 0; k < 3; ++k)
+    if (step[0][k] != 1) return 0;
+  if (n > kMostRepeated || step[-1][2] != n || step[-1][0] + step[-1][1] != n || (step[-1][0] != 0 && step[-1][1] != 0)) return 0;
+  *input = step[-1][0] == 0 ? 0 : 1;
+  for (int k = 0; k < 3; ++k) step[-1][k] = k != *input;
+  nest->size[last - 1] *= n;
+  --nest->depth;
+  return n;
+}
+
+Status run(const OpContext& c, const Operator& op, const void* function, Row row, double cost) {
+  const Tensor &a = c.input(op.first_input), &b = c.input(1 - op.first_input), &y = c.output(0);
+  const TensorDesc* operands[] = {a.desc, b.desc, y.desc};
+  int32_t period = 0;
+  int repeated = 0;
+  const auto body = [&](const int64_t* at, const int64_t* steps, int32_t n) {
+    const int32_t whole = period == 0 ? 1 : period;
+    row(op, function, a.as<const uint8_t>() + at[0], steps[0] == 0 ? whole : 0, b.as<const uint8_t>() + at[1], steps[1] == 0 ? whole : 0,
+        y.as<uint8_t>() + at[2], n);
+  };
+  if (!c.rows.all()) return each_run<3>(*y.desc, operands, c.rows, c.threads, cost, body), Status::kOk;
+  const int32_t widths[] = {1, 1, 1};
+  Nest<3> nest;
+  nest.make(*y.desc, operands);
+  nest.close(widths);
+  period = join_rows(&nest, &repeated);
+  each_run(nest, c.threads, cost, body, period == 0 ? 64 : period);
+  return Status::kOk;
+}
+
+template <class F>
+Status run_with(const OpContext& c, const Operator& op, const F& function, double cost) {
+  return run(c, op, &function, &row<F>, cost);
+}
+
+constexpr int32_t kHalf = 1 << 30;
+
+Status sum(const OpContext& c, int32_t b_sign) {
+  const auto& a = c.attrs<ops::QuantBinaryAttrs>();
+  Operator op(a, c.input(0).dtype());
+  if (a.mode == static_cast<uint32_t>(ops::QuantMode::kReal)) {
+    if (b_sign < 0) op.second.negate();
+    return run_with(c, op, Real(a.a_scale, a.b_scale, a.y_scale, false), 12);
+  }
+  const bool a_plain = a.a_multiplier == kHalf && a.a_shift == 0, b_plain = a.b_multiplier == kHalf && a.b_shift == 0;
+  const int32_t multiplier = a_plain ? a.b_multiplier : a.a_multiplier, shift = a_plain ? a.b_shift : a.a_shift;
+  if ((!a_plain && !b_plain) || !Widen::can(multiplier, shift, a.left_shift) || !Shrink::can(a.y_multiplier, a.y_shift))
+    return run_with(c, op, Fixed(a, b_sign), 40);
+  if (b_sign < 0) op.second.negate();
+  if (!a_plain) op.exchange();
+  return run_with(c, op, QuickSum(a, multiplier, shift, b_sign < 0 && a_plain), 12);
+}
+Status run_add(const OpContext& c) noexcept { return sum(c, 1); }
+Status run_sub(const OpContext& c) noexcept { return sum(c, -1); }
+
+Status run_mul(const OpContext& c) noexcept {
+  const auto& a = c.attrs<ops::q_mul::Attrs>();
+  const Operator op(a, c.input(0).dtype());
+  if (a.mode != 0) return run_with(c, op, Real(a.a_scale, a.b_scale, a.y_scale, true), 12);
+  if (!Shrink::can(a.multiplier, a.shift)) return run_with(c, op, Fixed(a), 20);
+  return run_with(c, op, QuickProduct(a), 8);
+}
+
+bool is_byte(DType t) { return t == DType::s8 || t == DType::u8; }
+KernelFn select_sum(const OpContext& c, KernelFn kernel) {
+  const bool can = c.attrs<ops::QuantBinaryAttrs>().mode != static_cast<uint32_t>(ops::QuantMode::kShift);
+  return can && is_byte(c.input(0).dtype()) ? kernel : nullptr;
+}
+
+}  // namespace
+
+KernelFn select_q_add(const OpContext& c) noexcept { return select_sum(c, &run_add); }
+KernelFn select_q_sub(const OpContext& c) noexcept { return select_sum(c, &run_sub); }
+KernelFn select_q_mul(const OpContext& c) noexcept { return is_byte(c.input(0).dtype()) ? &run_mul : nullptr; }
+
+}  // namespace mote::kernels::MOTE_ISA_NAME
