@@ -237,7 +237,7 @@ void run_blocks(const Problem& p, int32_t first_block, int32_t blocks, RowRange 
 Status run(const OpContext& c) noexcept {
   const Problem p(c);
   const int32_t fit = kMaxSlots / p.slots(), together = fit < kMaxBlocks ? fit : kMaxBlocks;
-  p.share((p.blocks() + together - 1) / together, 2, [&](int32_t part, RowRange rows) {
+  p.share((p.blocks() + together - 1) / together, 1, 10 + p.g.kernel_h * p.g.kernel_w, [&](int32_t part, RowRange rows) {
     const int32_t first = part * together, left = p.blocks() - first;
     run_blocks(p, first, left < together ? left : together, rows);
   });

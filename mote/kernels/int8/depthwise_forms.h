@@ -1,15 +1,18 @@
 #pragma once
 
 // Rows of bytes under a depthwise window, as x86 processors multiply them: columns of up to four taps, for many channels. A form gives:
-//   kChannels, kRegisters        channels of a block, and registers for their sums
-//   kSlotBytes                   weights of one column
-//   Column, column<N>(rows, flip)   N rows (1 to 4) of a column; flip is xored to the bytes, which then count as u8
+//   kChannels, kRegisters, kLanes   channels of a block, registers for their sums, and sums in each
+//   place(c)                        where channel c is among these sums; the same for fours of neighbours
+//   kSlotBytes, kWords              weights of one column, and words of 32 bits that each channel has of them
+//   word<W>(taps)                   word W of four weights of a channel, each a vector
+//   word_place(c)                   where word W of channel c is in a slot, in words, from word_place(0) + W * kWordStep on
+//   Column, column<N>(taps, flip)   N taps (1 to 4), each a row of channels; flip is xored to the bytes, which then count as u8
+//   ones()                          a column that adds up weights
 //   add<N>(sums, column, weights)   sums + products
-//   kPixels                      outputs whose sums become bytes together: kByteLanes of them
-//   place(i)                     where the sum of channel i % kChannels, output i / kChannels of those is kept
-//   register_place(output, i)    where register i of an output is
-//   bytes(v, bounds)             the sums of kPixels outputs, scaled, as bytes in order
-//   store_weights(taps, main, rest)  a slot from four rows of weights, one for each channel; true: `rest`, what bytes do not hold, is not 0
+//   kPixels                         outputs that become bytes together: kByteLanes of them
+//   together(sums, v)               the sums of kPixels outputs as four vectors; vector i has those of register i % kRegisters
+//   bytes(v, bounds)                these, scaled, as bytes in order
+//   store_bytes<P>(bytes, to)       the bytes of output P
 
 #include "mote/kernels/int8/dot.h"
 #include "mote/kernels/int8/narrow_x86.h"
@@ -32,8 +35,18 @@ struct Wide256 {
   static MOTE_INLINE Vector high16(Vector a, Vector b) { return _mm256_unpackhi_epi16(a, b); }
 #if defined(__AVX512VNNI__)
   static MOTE_INLINE Vector dot(Vector s, Vector x, Vector w) { return _mm256_dpbusd_epi32(s, x, w); }
+  static MOTE_INLINE VI ints(Vector a, Vector b) { return VI{_mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1)}; }
+  template <int P>
+  static MOTE_INLINE Vector part(ByteVector v) {
+    return _mm512_extracti64x4_epi64(v, P);
+  }
 #else
   static MOTE_INLINE Vector dot(Vector s, Vector x, Vector w) { return _mm256_dpbusd_avx_epi32(s, x, w); }
+  static MOTE_INLINE VI ints(Vector a, Vector) { return VI{a}; }
+  template <int>
+  static MOTE_INLINE Vector part(ByteVector v) {
+    return v;
+  }
 #endif
 };
 
@@ -51,6 +64,11 @@ struct Wide512 {
   static MOTE_INLINE Vector low16(Vector a, Vector b) { return _mm512_unpacklo_epi16(a, b); }
   static MOTE_INLINE Vector high16(Vector a, Vector b) { return _mm512_unpackhi_epi16(a, b); }
   static MOTE_INLINE Vector dot(Vector s, Vector x, Vector w) { return _mm512_dpbusd_epi32(s, x, w); }
+  static MOTE_INLINE VI ints(Vector a, Vector) { return VI{a}; }
+  template <int>
+  static MOTE_INLINE Vector part(ByteVector v) {
+    return v;
+  }
 };
 #endif
 
@@ -58,49 +76,44 @@ struct Wide512 {
 template <class V>
 struct QuadForm : V {
   using Register = typename V::Vector;
-  static constexpr int kChannels = V::kBytes, kRegisters = 4, kSlotBytes = kChannels * 4, kLanes = V::kBytes / 4;
+  static constexpr int kChannels = V::kBytes, kRegisters = 4, kLanes = V::kBytes / 4;
+  static constexpr int place(int c) { return c / 4 % 4 * kLanes + c / 16 * 4 + c % 4; }
+  static constexpr int kSlotBytes = kChannels * 4, kWords = 1, kWordStep = 0;
+  template <int>
+  static MOTE_INLINE VI word(const VI* taps) {
+    const VI byte = set_ints(255);
+    const VI low = hn::Or(hn::And(taps[0], byte), hn::ShiftLeft<8>(hn::And(taps[1], byte)));
+    return hn::Or(low, hn::Or(hn::ShiftLeft<16>(hn::And(taps[2], byte)), hn::ShiftLeft<24>(taps[3])));
+  }
+  static constexpr int word_place(int c) { return place(c); }
+
   struct Column {
     Register quads[4];
   };
   template <int N>
-  static MOTE_INLINE Column column(const uint8_t* const* rows, Register flip) {
+  static MOTE_INLINE Column column(const uint8_t* const* taps, Register flip) {
     Register r[4];
-    unroll<4>([&](auto i) MOTE_LAMBDA { r[i] = i < N ? V::flip(V::load(rows[i < N ? i : 0]), flip) : V::zero(); });
-    const Register a = V::low8(r[0], r[1]), b = V::high8(r[0], r[1]);
-    const Register c = N > 2 ? V::low8(r[2], r[3]) : V::zero(), d = N > 2 ? V::high8(r[2], r[3]) : V::zero();
+    unroll<4>([&](auto i) MOTE_LAMBDA { r[i] = i < N ? V::flip(V::load(taps[i < N ? i : 0]), flip) : V::zero(); });
+    const Register a = V::low8(r[0], r[1]), b = V::high8(r[0], r[1]), c = V::low8(r[2], r[3]), d = V::high8(r[2], r[3]);
     return {{V::low16(a, c), V::high16(a, c), V::low16(b, d), V::high16(b, d)}};
+  }
+  static MOTE_INLINE Column ones() {
+    const Register one = V::all(1);
+    return {{one, one, one, one}};
   }
   template <int>
   static MOTE_INLINE void add(Register* sums, const Column& x, const uint8_t* weights) {
     unroll<4>([&](auto i) MOTE_LAMBDA { sums[i] = V::dot(sums[i], x.quads[i], V::load(weights + i * V::kBytes)); });
   }
+
   static constexpr int kPixels = kByteLanes / kChannels;
-  static constexpr int place(int i) { return i / 4 % 4 * kIntLanes + i / 16 * 4 + i % 4; }
-  static constexpr int register_place(int output, int i) {
-    return output / kPixels * kByteLanes + i * kIntLanes + output % kPixels * kLanes;
+  static MOTE_INLINE void together(const Register (*sums)[4], VI* v) {
+    unroll<4>([&](auto i) MOTE_LAMBDA { v[i] = V::ints(sums[0][i], sums[kPixels - 1][i]); });
   }
   static MOTE_INLINE ByteVector bytes(const VI* v, const ByteBounds& b) { return join(v, b); }
-  static bool store_weights(const int16_t* const* taps, uint8_t* main, uint8_t* rest) {
-    const VI low = set_ints(-128), high = set_ints(127), byte = set_ints(255);
-    VI any = hn::Zero(I32());
-    for (int channel = 0; channel < kChannels; channel += kIntLanes) {
-      VI own = hn::Zero(I32()), more = own;
-      unroll<4>([&](auto t) MOTE_LAMBDA {
-        const VI v = load_as_ints(taps[t] + channel, kIntLanes), near = hn::Min(high, hn::Max(low, v)), far = hn::Sub(v, near);
-        own = hn::Or(own, hn::ShiftLeft<t * 8>(hn::And(near, byte)));
-        more = hn::Or(more, hn::ShiftLeft<t * 8>(hn::And(far, byte)));
-        any = hn::Or(any, far);
-      });
-      alignas(64) int32_t some[2][kIntLanes];
-      hn::Store(own, I32(), some[0]);
-      hn::Store(more, I32(), some[1]);
-      for (int i = 0; i < kIntLanes; i += 4) {
-        const int at = ((channel + i) / 4 % 4 * kLanes + (channel + i) / 16 * 4) * 4;
-        store_block(load_block(reinterpret_cast<const uint8_t*>(some[0] + i)), main + at);
-        store_block(load_block(reinterpret_cast<const uint8_t*>(some[1] + i)), rest + at);
-      }
-    }
-    return !hn::AllTrue(I32(), hn::Eq(any, hn::Zero(I32())));
+  template <int P>
+  static MOTE_INLINE void store_bytes(ByteVector v, uint8_t* to) {
+    V::store(V::template part<P>(v), to);
   }
 };
 
@@ -109,7 +122,15 @@ struct QuadForm : V {
 // vpmaddwd: pairs of taps as s16, eight channels to a register.
 struct PairForm {
   using Register = __m256i;
-  static constexpr int kChannels = 16, kRegisters = 2, kSlotBytes = 128;
+  static constexpr int kChannels = 16, kRegisters = 2, kLanes = 8;
+  static constexpr int place(int c) { return c; }
+  static constexpr int kSlotBytes = 128, kWords = 2, kWordStep = 16;
+  template <int W>
+  static MOTE_INLINE VI word(const VI* taps) {
+    return hn::Or(hn::And(taps[2 * W], set_ints(0xffff)), hn::ShiftLeft<16>(taps[2 * W + 1]));
+  }
+  static constexpr int word_place(int c) { return c; }
+
   struct Column {
     Register pairs[2][2];  // of taps, of channels
   };
@@ -117,14 +138,14 @@ struct PairForm {
   static MOTE_INLINE void store(Register v, void* p) { _mm256_storeu_si256(static_cast<__m256i*>(p), v); }
   static MOTE_INLINE __m128i all(uint8_t v) { return _mm_set1_epi8(static_cast<char>(v)); }
   template <int N>
-  static MOTE_INLINE Column column(const uint8_t* const* rows, __m128i flip) {
+  static MOTE_INLINE Column column(const uint8_t* const* taps, __m128i flip) {
     Column c;
     unroll<2>([&](auto pair) MOTE_LAMBDA {
       constexpr int kFirst = pair * 2;
       if constexpr (kFirst < N) {
-        const __m128i a = _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(rows[kFirst])), flip);
+        const __m128i a = _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(taps[kFirst])), flip);
         if constexpr (kFirst + 1 < N) {
-          const __m128i b = _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(rows[kFirst + 1])), flip);
+          const __m128i b = _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(taps[kFirst + 1])), flip);
           c.pairs[pair][0] = _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(a, b));
           c.pairs[pair][1] = _mm256_cvtepu8_epi16(_mm_unpackhi_epi8(a, b));
         } else {
@@ -137,6 +158,10 @@ struct PairForm {
     });
     return c;
   }
+  static MOTE_INLINE Column ones() {
+    const Register one = _mm256_set1_epi16(1);
+    return {{{one, one}, {one, one}}};
+  }
   template <int N>
   static MOTE_INLINE void add(Register* sums, const Column& x, const uint8_t* weights) {
     unroll<(N + 1) / 2>([&](auto pair) MOTE_LAMBDA {
@@ -145,19 +170,15 @@ struct PairForm {
       });
     });
   }
+
   static constexpr int kPixels = kByteLanes / kChannels;
-  static constexpr int place(int i) { return i; }
-  static constexpr int register_place(int output, int i) { return output * kChannels + i * 8; }
+  static MOTE_INLINE void together(const Register (*sums)[2], VI* v) {
+    unroll<4>([&](auto i) MOTE_LAMBDA { v[i] = VI{sums[i / 2][i % 2]}; });
+  }
   static MOTE_INLINE ByteVector bytes(const VI* v, const ByteBounds& b) { return in_order(join(v, b)); }
-  static bool store_weights(const int16_t* const* taps, uint8_t* main, uint8_t*) {
-    for (int pair = 0; pair < 2; ++pair) {
-      for (int half = 0; half < 2; ++half) {
-        const auto row = [&](int tap) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(taps[pair * 2 + tap] + half * 8)); };
-        const __m128i a = row(0), b = row(1);
-        store(_mm256_set_m128i(_mm_unpackhi_epi16(a, b), _mm_unpacklo_epi16(a, b)), main + (pair * 2 + half) * 32);
-      }
-    }
-    return false;
+  template <int P>
+  static MOTE_INLINE void store_bytes(ByteVector v, uint8_t* to) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_extracti128_si256(v, P));
   }
 };
 

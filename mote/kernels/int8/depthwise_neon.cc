@@ -252,7 +252,7 @@ class Blocks {
 
 Status run(const OpContext& c) noexcept {
   const Problem p(c);
-  p.share((p.blocks() + kMaxBlocks - 1) / kMaxBlocks, 8, [&](int32_t part, RowRange rows) {
+  p.share((p.blocks() + kMaxBlocks - 1) / kMaxBlocks, 1, 10, [&](int32_t part, RowRange rows) {
     const int32_t first = part * kMaxBlocks, left = p.blocks() - first;
     Blocks blocks(p, first, left < kMaxBlocks ? left : kMaxBlocks);
     for (int32_t n = 0; n < p.y.n; ++n) blocks.run(n, rows.begin, rows.end);

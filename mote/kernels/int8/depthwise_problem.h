@@ -48,22 +48,29 @@ struct DepthwiseProblem {
     return first + kPanel > channels && channels >= kPanel ? channels - kPanel : first;
   }
 
-  // body(part, output rows) for every part of the channels, in enough pieces for all threads, along the channels first. at_once: products
-  // that take as long as one of f32.
+  // Rows of outputs that depthwise_wide.cc computes together.
+  int32_t rows_together() const { return g.kernel_h == 3 && g.stride_h == 1 ? 2 : 1; }
+
+  // body(part, output rows) for every part of the channels, in pieces of equal size for all threads, along the channels first. Pieces have
+  // whole units of `unit` rows. steps: what an output takes (useful_threads).
   template <class F>
-  void share(int32_t parts, int32_t at_once, const F& body) const {
+  void share(int32_t parts, int32_t unit, double steps, const F& body) const {
     const RowRange rows(c, y, c.input(1).rank() == 3);
     const int32_t height = rows.end - rows.begin;
     if (height <= 0) return;
-    const double work = static_cast<double>(y.n) * height * y.w * channels * g.kernel_h * g.kernel_w / at_once;
-    const int32_t helpers = static_cast<int32_t>(useful_threads(c.threads, work));
-    const int32_t wanted = helpers < 2 ? 1 : (helpers * 4 + parts - 1) / parts, cuts = wanted < height ? wanted : height;
-    parallel_for(helpers < 2 ? nullptr : c.threads, static_cast<uint32_t>(parts * cuts), [&](uint32_t i) {
-      const Range lines = part_of(height, i % static_cast<uint32_t>(cuts), static_cast<uint32_t>(cuts));
-      RowRange own = rows;
-      own.begin = rows.begin + lines.first;
-      own.end = own.begin + lines.size;
-      body(static_cast<int32_t>(i) / cuts, own);
+    const int32_t units = (height + unit - 1) / unit, total = parts * units;
+    const int32_t helpers = static_cast<int32_t>(useful_threads(c.threads, steps * y.n * height * y.w * channels));
+    const int32_t wanted = helpers < 2 ? 1 : helpers * 4, pieces = wanted < total ? wanted : total;
+    parallel_for(helpers < 2 ? nullptr : c.threads, static_cast<uint32_t>(pieces), [&](uint32_t i) {
+      const Range own = part_of(total, i, static_cast<uint32_t>(pieces));
+      for (int32_t at = own.first, end = own.first + own.size; at < end;) {
+        const int32_t part = at / units, first = at % units, left = end - at, some = left < units - first ? left : units - first;
+        RowRange lines = rows;
+        lines.begin = rows.begin + first * unit;
+        if (lines.begin + some * unit < rows.end) lines.end = lines.begin + some * unit;
+        body(part, lines);
+        at += some;
+      }
     });
   }
 };

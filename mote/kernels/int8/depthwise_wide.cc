@@ -1,5 +1,5 @@
-// Depthwise convolutions of 3x3 and 5x5 taps: a few outputs of a row for as many channels as a register has bytes. A column of the window
-// is interleaved once and serves every output it lies under; sums begin as the bias and become bytes 32 or 64 at a time.
+// Depthwise convolutions of 3x3 and 5x5 taps: a few outputs for as many channels as a register has bytes. A column of the window is
+// interleaved once and serves every output it lies under; sums begin as the bias and become bytes in the registers they were added up in.
 
 #include "mote/kernels/int8/depthwise_wide.h"
 
@@ -13,58 +13,139 @@ namespace {
 using Problem = DepthwiseProblem;
 using ops::q_conv::Attrs;
 
-constexpr int kMaxTaps = 5, kMaxSlots = kMaxTaps * ((kMaxTaps + 3) / 4);
-constexpr int kRun = 32;  // outputs that are finished together
+// How windows of K x K taps, S apart, are read. Columns have four rows, which serve two outputs of 3x3 taps, one below the other, where
+// windows are neighbours: the weights of the second are one row lower. The fifth row of 5x5 taps is read along the row, by fours of columns
+// that begin with the first of a strip; outputs that begin later have weights of their own.
+template <class F, int K, int S>
+struct Plan {
+  static constexpr bool kMany = kRegisters == 32;
+  static constexpr int kRows = K == 3 && S == 1 ? 2 : 1;         // outputs, one below the other
+  static constexpr int kTapRows = K == 3 ? 3 + kRows - 1 : 4;    // of a column
+  static constexpr int kSums = (K == 5 && kMany ? 16 : 8);       // registers
+  static constexpr int kAcross = kSums / kRows / F::kRegisters;  // outputs side by side
+  static constexpr int kColumns = (kAcross - 1) * S + K;
+  static constexpr int kKept = kMany && K == 3 ? K - S : 0;  // columns that are kept for the next strip
+  static constexpr int kShifts = K == 5 ? 4 / S : 0;         // places within four columns where an output may begin
+};
+constexpr int kMaxTaps = 5, kMaxSlots = kMaxTaps + 2 * 4;
 
-// What a strip of outputs is computed from.
-struct Strip {
+// The tap at place i (of 4) of slot number `slot`, -1 where there is none. First the columns, row by row of outputs, then what is read
+// along the row.
+int32_t tap_of(int32_t slot, int32_t i, int32_t kernel, int32_t stride) {
+  if (slot < kernel || kernel == 3) {
+    const int32_t row = i - slot / kernel;
+    return row >= 0 && row < kernel ? row * kernel + slot % kernel : -1;
+  }
+  const int32_t line = slot - kernel, kx = line % 2 * 4 + i - line / 2 * stride;
+  return kx >= 0 && kx < kernel ? 4 * kernel + kx : -1;
+}
+int32_t slots_of(int32_t kernel, int32_t stride) { return kernel == 3 ? (stride == 1 ? 6 : 3) : kernel + 2 * (4 / stride); }
+// The first slots hold every tap once.
+constexpr int32_t once_of(int32_t kernel) { return kernel == 3 ? 3 : 7; }
+
+// From sums to bytes.
+struct End {
+  End(const Bounds& bounds, DType type, bool is_real) : limits(bounds, type), real(is_real) {}
+  template <class F>
+  MOTE_INLINE ByteVector bytes(VI* v) const {
+    if (real) {
+      const FloatOfInts d;
+      unroll<4>([&](auto i) MOTE_LAMBDA { v[i] = nearest_small(hn::Mul(hn::ConvertTo(d, v[i]), hn::BitCast(d, multiplier[i]))); });
+    } else {
+      unroll<4>([&](auto i) MOTE_LAMBDA { v[i] = rounding_shift_right(high_mul(v[i], multiplier[i]), right[i]); });
+    }
+    return F::bytes(v, limits);
+  }
+  ByteBounds limits;
+  VI multiplier[4], right[4];
+  bool real;
+};
+
+// A row of outputs, or two, one below the other.
+struct Lines {
   const uint8_t* rows[kMaxTaps];  // of the input, at the first channel
   int64_t steps[kMaxTaps];        // from column to column
   const uint8_t* zeros;
   int32_t x, width;  // column under the first tap of the first output, columns in all
   uint8_t flip;
-  const uint8_t *main, *rest;  // weights of eight bits, then what is left of those that need more (or null)
-  const int32_t* base;         // register by register
+  const uint8_t* weights;
+  const int32_t* begin;  // what sums begin with, register by register
+  int32_t begin_step;    // from output to output
+  int32_t count, height;
+  int32_t* sums;  // where they go, output by output, those below after those above; or null
+  const End* end;
+  uint8_t* out[2];
+  int64_t out_step;
 };
 
-// Sums of kOutputs outputs from number `output` of a run on.
-template <class F>
-constexpr int kOutputs = kRegisters == 32 ? 4 : 4 / (F::kRegisters / 2);
-
 template <class F, int K, int S>
-void strip_of(const Strip& s, int32_t output, int32_t* out) {
-  constexpr int kN = kOutputs<F>, kFours = (K + 3) / 4;
-  typename F::Register sums[kN][F::kRegisters];
-  unroll<kN>([&](auto o) MOTE_LAMBDA {
-    unroll<F::kRegisters>([&](auto i) MOTE_LAMBDA { sums[o][i] = F::load(s.base + i * (F::kChannels / F::kRegisters)); });
-  });
+void lines_of(const Lines& s) {
+  using P = Plan<F, K, S>;
+  constexpr int kRows = P::kRows, kTapRows = P::kTapRows;
   const auto flip = F::all(s.flip);
-  for (const uint8_t* weights = s.main; weights != nullptr; weights = weights == s.main ? s.rest : nullptr) {
-    unroll<kFours>([&](auto four) MOTE_LAMBDA {
-      constexpr int kRows = K - four * 4 < 4 ? K - four * 4 : 4;
-      unroll<(kN - 1) * S + K>([&](auto j) MOTE_LAMBDA {
-        const int32_t x = s.x + j;
-        const bool in = static_cast<uint32_t>(x) < static_cast<uint32_t>(s.width);
-        const uint8_t* at[kRows];
-        unroll<kRows>([&](auto r) MOTE_LAMBDA { at[r] = in ? s.rows[four * 4 + r] + x * s.steps[four * 4 + r] : s.zeros; });
-        const auto column = F::template column<kRows>(at, flip);
-        unroll<kN>([&](auto o) MOTE_LAMBDA {
-          constexpr int kTap = j - o * S;
-          if constexpr (kTap >= 0 && kTap < K) F::template add<kRows>(sums[o], column, weights + (kTap * kFours + four) * F::kSlotBytes);
+  const auto tap = [&](int32_t row, int32_t x) MOTE_LAMBDA {
+    return static_cast<uint32_t>(x) < static_cast<uint32_t>(s.width) ? s.rows[row] + x * s.steps[row] : s.zeros;
+  };
+  const auto column = [&](int32_t x) MOTE_LAMBDA {
+    const uint8_t* at[kTapRows];
+    unroll<kTapRows>([&](auto r) MOTE_LAMBDA { at[r] = tap(r, x); });
+    return F::template column<kTapRows>(at, flip);
+  };
+  typename F::Column kept[P::kKept + 1];
+  unroll<P::kKept>([&](auto j) MOTE_LAMBDA { kept[j] = column(s.x + j); });
+  for (int32_t o = 0, x = s.x; o < s.count; o += P::kAcross, x += P::kAcross * S) {
+    typename F::Register sums[P::kAcross * kRows][F::kRegisters];
+    unroll<P::kAcross * kRows>([&](auto q) MOTE_LAMBDA {
+      const int32_t* begin = s.begin + (o * kRows + q) * s.begin_step;
+      unroll<F::kRegisters>([&](auto i) MOTE_LAMBDA { sums[q][i] = F::load(begin + i * F::kLanes); });
+    });
+    unroll<P::kColumns>([&](auto j) MOTE_LAMBDA {
+      const auto c = j < P::kKept ? kept[j < P::kKept ? j : 0] : column(x + j);
+      unroll<P::kAcross * kRows>([&](auto q) MOTE_LAMBDA {
+        constexpr int kTap = j - q / kRows * S;
+        if constexpr (kTap >= 0 && kTap < K) F::template add<kTapRows>(sums[q], c, s.weights + (q % kRows * K + kTap) * F::kSlotBytes);
+      });
+      if constexpr (P::kKept > 0 && j >= P::kAcross * S) kept[j - P::kAcross * S] = c;
+    });
+    if constexpr (K == 5) {
+      unroll<(P::kColumns + 3) / 4>([&](auto four) MOTE_LAMBDA {
+        const uint8_t* at[4];
+        unroll<4>([&](auto i) MOTE_LAMBDA { at[i] = tap(4, x + four * 4 + i); });
+        const auto c = F::template column<4>(at, flip);
+        unroll<P::kAcross>([&](auto q) MOTE_LAMBDA {
+          constexpr int kPart = four - q * S / 4, kShift = q * S % 4 / S;
+          if constexpr (kPart == 0 || kPart == 1) F::template add<4>(sums[q], c, s.weights + (K + kShift * 2 + kPart) * F::kSlotBytes);
         });
+      });
+    }
+    // What comes now is loaded now: the compiler would keep it in registers that the products need.
+    __asm__ volatile("" ::: "memory");
+    if (s.sums != nullptr) {
+      unroll<P::kAcross * kRows>([&](auto q) MOTE_LAMBDA {
+        int32_t* to = s.sums + (o * kRows + q) * F::kChannels;
+        unroll<F::kRegisters>([&](auto i) MOTE_LAMBDA { F::store(sums[q][i], to + i * F::kLanes); });
+      });
+      continue;
+    }
+    unroll<P::kAcross * kRows / F::kPixels>([&](auto g) MOTE_LAMBDA {
+      const auto wanted = [&](auto q) MOTE_LAMBDA { return o + q / kRows < s.count && q % kRows < s.height; };
+      if (F::kPixels == 1 && !wanted(g)) return;
+      VI v[4];
+      F::together(sums + g * F::kPixels, v);
+      const ByteVector bytes = s.end->template bytes<F>(v);
+      unroll<F::kPixels>([&](auto i) MOTE_LAMBDA {
+        constexpr int kNumber = g * F::kPixels + i;
+        if (wanted(Index<kNumber>{})) F::template store_bytes<i>(bytes, s.out[kNumber % kRows] + (o + kNumber / kRows) * s.out_step);
       });
     });
   }
-  unroll<kN>([&](auto o) MOTE_LAMBDA {
-    unroll<F::kRegisters>([&](auto i) MOTE_LAMBDA { F::store(sums[o][i], out + F::register_place(output + o, i)); });
-  });
 }
 
-using StripFn = void (*)(const Strip&, int32_t, int32_t*);
+using LinesFn = void (*)(const Lines&);
 
 template <class F>
-StripFn strip_for(int32_t kernel, int32_t stride) {
-  static constexpr StripFn kFns[] = {&strip_of<F, 3, 1>, &strip_of<F, 3, 2>, &strip_of<F, 5, 1>, &strip_of<F, 5, 2>};
+LinesFn lines_for(int32_t kernel, int32_t stride) {
+  static constexpr LinesFn kFns[] = {&lines_of<F, 3, 1>, &lines_of<F, 3, 2>, &lines_of<F, 5, 1>, &lines_of<F, 5, 2>};
   return kFns[(kernel == 5) * 2 + (stride == 2)];
 }
 
@@ -72,154 +153,173 @@ StripFn strip_for(int32_t kernel, int32_t stride) {
 template <class F>
 class Block {
  public:
-  Block(const Problem& p, int32_t first) : p_(p), first_(first) {
+  Block(const Problem& p, int32_t first)
+      : p_(p),
+        first_(first),
+        rows_(p.rows_together()),
+        lines_(lines_for<F>(p.g.kernel_w, p.g.stride_w)),
+        end_(p.stage.bounds(), p.stage.type(), p.stage.has_real()) {
+    p.stage.describe(first, F::kChannels, &columns_);
     pack_weights();
-    p.stage.describe(first, F::kChannels, p.g.kernel_h * p.g.kernel_w, &columns_);
-    for (int i = 0; i < kByteLanes; ++i) {
-      multiplier_[F::place(i)] = columns_.multiplier[i % F::kChannels];
-      right_[F::place(i)] = columns_.right[i % F::kChannels];
-    }
     const DType type = p.stage.type();
-    direct_ = !p.add && (type == DType::s8 || type == DType::u8) && !p.stage.has_double() &&
+    direct_ = !p.add && (type == DType::s8 || type == DType::u8) && !p.stage.has_double() && !has_rest_ &&
               (p.stage.has_real() ? columns_.small : columns_.simple);
-    strip_ = strip_for<F>(p.g.kernel_w, p.g.stride_w);
+    alignas(64) int32_t ordered[F::kChannels];
+    order(columns_.multiplier, ordered);
+    unroll<4>([&](auto i) MOTE_LAMBDA { end_.multiplier[i] = repeated(ordered + i % F::kRegisters * F::kLanes); });
+    order(columns_.right, ordered);
+    unroll<4>([&](auto i) MOTE_LAMBDA { end_.right[i] = repeated(ordered + i % F::kRegisters * F::kLanes); });
+    order(columns_.base, bias_);
   }
 
   // Rows [begin, end) of the outputs of image n.
   void run(int32_t n, int32_t begin, int32_t end) {
     const int32_t zero = p_.stage.x_zero(n), excess = zero + (p_.is_signed ? 128 : 0);
-    for (int i = 0; i < F::kChannels; ++i) {
-      const int32_t sum = wrapping_sub(columns_.base[i], wrapping_mul(excess, weight_sums_[i]));
-      base_[F::place(i) / kIntLanes * (F::kChannels / F::kRegisters) + F::place(i) % kIntLanes] = sum;
+    for (int i = 0; i < F::kChannels; i += kIntLanes) {
+      const VI less = hn::Mul(set_ints(excess), hn::Load(I32(), weight_sums_ + i));
+      hn::Store(hn::Sub(hn::Load(I32(), bias_ + i), less), I32(), base_ + i);
     }
     alignas(64) uint8_t zeros[kByteLanes];
     for (uint8_t& v : zeros) v = static_cast<uint8_t>(zero);
-    for (int32_t y = begin; y < end; ++y) run_row(n, y, zeros);
+    for (int32_t y = begin; y < end; y += rows_) run_rows(n, y, end - y < rows_ ? end - y : rows_, zeros);
   }
 
  private:
-  void pack_weights() {
-    const int32_t kernel = p_.g.kernel_w, fours = p_.fours();
-    // Tap by tap, less the zero point; a row of zeros behind them.
-    alignas(64) int16_t taps[kMaxTaps * kMaxTaps + 1][kTapRow];
-    for (int16_t& v : taps[kernel * kernel]) v = 0;
-    unpack_weights(kernel * kernel, taps);
-    for (int32_t kx = 0; kx < kernel; ++kx) {
-      for (int32_t four = 0; four < fours; ++four) {
-        const int16_t* rows[4];
-        for (int32_t t = 0; t < 4; ++t) rows[t] = taps[four * 4 + t < kernel ? (four * 4 + t) * kernel + kx : kernel * kernel] + kPanel;
-        const int32_t slot = (kx * fours + four) * F::kSlotBytes;
-        if (F::store_weights(rows, main_ + slot, rest_ + slot)) has_rest_ = true;
-      }
-    }
+  static constexpr int kRun = 16;  // outputs of a row that do not end in registers
+
+  // Channels in the order that sums have.
+  static MOTE_INLINE void order(const int32_t* from, int32_t* to) {
+    unroll<F::kChannels / 4>([&](auto i) MOTE_LAMBDA { copy_four(from + i * 4, to + F::place(i * 4)); });
   }
-  // Panels hold four taps of a channel together. The block's channels come to be behind kPanel others; the last panel may go beyond them.
-  static constexpr int kTapRow = F::kChannels + 2 * kPanel;
-  void unpack_weights(int32_t count, int16_t (*taps)[kTapRow]) {
-    const int32_t groups = (count + 3) / 4;
-    const VI zero = set_ints(p_.a.weight_zero);
-    for (int32_t panel = first_ / kPanel; panel * kPanel < first_ + F::kChannels; ++panel) {
-      for (int32_t k = 0; k < count; ++k) {
-        for (int i = 0; i < kPanel; i += kIntLanes) {
-          const int8_t* from = p_.weights + ((panel * groups + k / 4) * kPanel + i) * 4;
-          const VI four = load_ints(reinterpret_cast<const int32_t*>(from));
-          const VI tap = hn::Sub(hn::ShiftRight<24>(hn::Shl(four, set_ints(24 - k % 4 * 8))), zero);
-          store_ints(tap, kIntLanes, taps[k] + kPanel + panel * kPanel - first_ + i);
-        }
-      }
-    }
-    for (int i = 0; i < F::kChannels; i += kIntLanes) {
-      VI sum = hn::Zero(I32());
-      for (int32_t k = 0; k < count; ++k) sum = hn::Add(sum, load_as_ints(taps[k] + kPanel + i, kIntLanes));
-      hn::Store(sum, I32(), weight_sums_ + i);
-    }
+  static MOTE_INLINE void copy_four(const int32_t* from, int32_t* to) {
+    store_block(load_block(reinterpret_cast<const uint8_t*>(from)), reinterpret_cast<uint8_t*>(to));
+  }
+  // The sums of a register, as often as a vector holds them.
+  static MOTE_INLINE VI repeated(const int32_t* from) {
+    alignas(64) int32_t v[kIntLanes];
+    for (int i = 0; i < kIntLanes; i += 4) copy_four(from + i % F::kLanes, v + i);
+    return hn::Load(I32(), v);
   }
 
-  void run_row(int32_t n, int32_t y, const uint8_t* zeros) {
-    Strip s{};
-    const int32_t iy = y * p_.g.stride_h - p_.g.pad_h;
-    for (int32_t ky = 0; ky < p_.g.kernel_h; ++ky) {
-      const bool in = static_cast<uint32_t>(iy + ky) < static_cast<uint32_t>(p_.x.h);
+  void pack_weights() {
+    const int32_t slots = slots_of(p_.g.kernel_w, p_.g.stride_w);
+    typename F::Register sums[F::kRegisters];
+    unroll<F::kRegisters>([&](auto i) MOTE_LAMBDA { sums[i] = F::load(kNone); });
+    const bool plain = p_.a.weight_zero == 0;
+    for (int32_t slot = 0; slot < slots; ++slot) {
+      if (plain) pack_slot<true>(slot);
+      else pack_slot<false>(slot);
+      if (slot >= once_of(p_.g.kernel_w)) continue;
+      F::template add<4>(sums, F::ones(), main_ + slot * F::kSlotBytes);
+      if (has_rest_) F::template add<4>(sums, F::ones(), rest_ + slot * F::kSlotBytes);
+    }
+    unroll<F::kRegisters>([&](auto i) MOTE_LAMBDA { F::store(sums[i], weight_sums_ + i * F::kLanes); });
+  }
+  // Panels hold four taps of a channel together. The block's channels come to be behind kPanel others; the last panel may go beyond them.
+  template <bool Plain>
+  void pack_slot(int32_t slot) {
+    const int32_t taps = p_.g.kernel_h * p_.g.kernel_w, groups = (taps + 3) / 4;
+    alignas(64) int32_t main[F::kWords][F::kChannels + 2 * kPanel], rest[F::kWords][F::kChannels + 2 * kPanel];
+    const VI zero = set_ints(p_.a.weight_zero);
+    VI any = hn::Zero(I32());
+    for (int32_t c = first_ / kPanel * kPanel; c < first_ + F::kChannels; c += kIntLanes) {
+      VI near[4], far[4];
+      unroll<4>([&](auto i) MOTE_LAMBDA {
+        near[i] = far[i] = hn::Zero(I32());
+        const int32_t k = tap_of(slot, i, p_.g.kernel_w, p_.g.stride_w);
+        if (k < 0) return;
+        const int8_t* from = p_.weights + ((c / kPanel * groups + k / 4) * kPanel + c % kPanel) * 4;
+        near[i] = hn::ShiftRight<24>(hn::ShiftLeftSame(load_ints(reinterpret_cast<const int32_t*>(from)), 24 - k % 4 * 8));
+        if constexpr (!Plain) {
+          near[i] = hn::Sub(near[i], zero);
+          if constexpr (F::kWords == 1) {
+            const VI within = hn::Min(set_ints(127), hn::Max(set_ints(-128), near[i]));
+            far[i] = hn::Sub(near[i], within);
+            near[i] = within;
+            any = hn::Or(any, far[i]);
+          }
+        }
+      });
+      unroll<F::kWords>([&](auto w) MOTE_LAMBDA {
+        hn::StoreU(F::template word<w>(near), I32(), main[w] + kPanel + c - first_);
+        if constexpr (!Plain) hn::StoreU(F::template word<w>(far), I32(), rest[w] + kPanel + c - first_);
+      });
+    }
+    unroll<F::kWords>([&](auto w) MOTE_LAMBDA {
+      int32_t* to = reinterpret_cast<int32_t*>(main_ + slot * F::kSlotBytes) + w * F::kWordStep;
+      int32_t* more = reinterpret_cast<int32_t*>(rest_ + slot * F::kSlotBytes) + w * F::kWordStep;
+      unroll<F::kChannels / 4>([&](auto i) MOTE_LAMBDA {
+        copy_four(main[w] + kPanel + i * 4, to + F::word_place(i * 4));
+        if constexpr (!Plain) copy_four(rest[w] + kPanel + i * 4, more + F::word_place(i * 4));
+      });
+    });
+    if (!hn::AllTrue(I32(), hn::Eq(any, hn::Zero(I32())))) has_rest_ = true;
+  }
+
+  void run_rows(int32_t n, int32_t y, int32_t height, const uint8_t* zeros) {
+    Lines s{};
+    const int32_t iy = y * p_.g.stride_h - p_.g.pad_h, used = p_.g.kernel_h + (height - 1) * p_.g.stride_h;
+    for (int32_t ky = 0; ky < kMaxTaps; ++ky) {
+      const bool in = ky < used && static_cast<uint32_t>(iy + ky) < static_cast<uint32_t>(p_.x.h);
       s.rows[ky] = in ? p_.x.at(n, iy + ky, 0) + first_ : zeros;
       s.steps[ky] = in ? p_.x.column : 0;
     }
     s.zeros = zeros;
-    s.width = p_.x.w;
+    s.x = -p_.g.pad_w, s.width = p_.x.w;
     s.flip = p_.is_signed ? 0x80 : 0;
-    s.main = main_, s.rest = has_rest_ ? rest_ : nullptr;
-    s.base = base_;
+    s.weights = main_;
+    s.begin = base_;
+    s.count = p_.y.w, s.height = height;
+    if (!direct_) return run_sums(n, y, s);
+    s.end = &end_;
+    for (int32_t i = 0; i < height; ++i) s.out[i] = p_.y.at(n, y + i, 0) + first_;
+    s.out_step = p_.y.column;
+    lines_(s);
+  }
+
+  // Outputs of other types, with a residual, scaled in other ways, or whose weights have more than 8 bits.
+  void run_sums(int32_t n, int32_t y, Lines s) {
+    alignas(64) int32_t sums[(kRun + 4) * 2 * F::kChannels];
+    s.sums = sums;
     for (int32_t x = 0; x < p_.y.w; x += kRun) {
-      const int32_t count = p_.y.w - x < kRun ? p_.y.w - x : kRun;
-      for (int32_t at = 0; at < count; at += kOutputs<F>) {
-        s.x = (x + at) * p_.g.stride_w - p_.g.pad_w;
-        strip_(s, at, sums_);
+      s.x = x * p_.g.stride_w - p_.g.pad_w;
+      s.count = p_.y.w - x < kRun ? p_.y.w - x : kRun;
+      lines_(s);
+      if (has_rest_) {
+        Lines more = s;
+        more.weights = rest_, more.begin = sums, more.begin_step = F::kChannels;
+        lines_(more);
       }
-      finish(n, y, x, count);
+      for (int32_t i = 0; i < s.height; ++i) finish(n, y + i, x, s.count, sums + i * F::kChannels);
     }
   }
-
-  void finish(int32_t n, int32_t y, int32_t x, int32_t count) {
-    if (!direct_) return finish_any(n, y, x, count);
-    uint8_t* out = p_.y.at(n, y, x) + first_;
-    if (p_.stage.has_real()) finish_bytes<true>(out, count);
-    else finish_bytes<false>(out, count);
-  }
-
-  template <bool Real>
-  void finish_bytes(uint8_t* out, int32_t count) {
-    const ByteBounds bounds(p_.stage.bounds(), p_.stage.type());
-    VI multiplier[4], right[4], v[4];
-    unroll<4>([&](auto i) MOTE_LAMBDA {
-      multiplier[i] = hn::Load(I32(), multiplier_ + i * kIntLanes);
-      right[i] = hn::Load(I32(), right_ + i * kIntLanes);
-    });
-    alignas(64) uint8_t bytes[kByteLanes];
-    for (int32_t o = 0; o < count; o += F::kPixels) {
-      const int32_t* from = sums_ + o * F::kChannels;
-      unroll<4>([&](auto i) MOTE_LAMBDA {
-        const VI sum = hn::Load(I32(), from + i * kIntLanes);
-        if constexpr (Real) v[i] = nearest_small(hn::Mul(hn::ConvertTo(FloatOfInts(), sum), hn::BitCast(FloatOfInts(), multiplier[i])));
-        else v[i] = rounding_shift_right(high_mul(sum, multiplier[i]), right[i]);
-      });
-      if constexpr (F::kPixels == 1) {
-        F::store(F::bytes(v, bounds), out + o * p_.y.column);
-      } else {
-        store_some(F::bytes(v, bounds), kByteLanes, bytes);
-        for (int32_t i = 0; i < F::kPixels && o + i < count; ++i) copy_channels(bytes + i * F::kChannels, out + (o + i) * p_.y.column);
-      }
-    }
-  }
-  static MOTE_INLINE void copy_channels(const uint8_t* from, uint8_t* to) {
-    unroll<F::kChannels / 16>([&](auto i) MOTE_LAMBDA { store_block(load_block(from + i * 16), to + i * 16); });
-  }
-
-  // Outputs of other types, with a residual, or scaled in other ways.
-  void finish_any(int32_t n, int32_t y, int32_t x, int32_t count) {
+  void finish(int32_t n, int32_t y, int32_t x, int32_t count, const int32_t* from) {
     alignas(64) int32_t sums[kRun * F::kChannels];
     uint8_t* out[kRun];
     const uint8_t* residual[kRun];
     RowTerms terms[kRun];
     const int32_t width = static_cast<int32_t>(dtype_bytes(p_.stage.type()));
-    for (int32_t o = 0; o < count; ++o) {
-      const int32_t* from = sums_ + o / F::kPixels * kByteLanes;
-      for (int i = 0; i < F::kChannels; ++i) sums[o * F::kChannels + i] = from[F::place(o % F::kPixels * F::kChannels + i)];
+    for (int32_t o = 0; o < count; ++o, from += rows_ * F::kChannels) {
+      for (int i = 0; i < F::kChannels; i += 4) copy_four(from + F::place(i), sums + o * F::kChannels + i);
       out[o] = p_.y.at(n, y, x + o) + first_ * width;
       if (p_.add) residual[o] = p_.residual.at(n, y, x + o) + first_ * width;
       terms[o] = {0, 0, p_.stage.x_scale(n)};
     }
-    Columns done = columns_;
-    for (int i = 0; i < F::kChannels; ++i) done.base[i] = 0;
-    p_.stage.store(done, {sums, F::kChannels, count, 0, F::kChannels, out, p_.add ? residual : nullptr, terms, false});
+    // Sums began with the bias.
+    for (int i = 0; i < F::kChannels; ++i) columns_.base[i] = 0;
+    p_.stage.store(columns_, {sums, F::kChannels, count, 0, F::kChannels, out, p_.add ? residual : nullptr, terms, false});
   }
 
+  alignas(64) static constexpr int32_t kNone[kIntLanes] = {};
+
   const Problem& p_;
-  int32_t first_;
+  int32_t first_, rows_;
   bool has_rest_ = false, direct_;
-  StripFn strip_;
+  LinesFn lines_;
+  End end_;
   Columns columns_;
-  alignas(64) int32_t weight_sums_[F::kChannels], base_[F::kChannels], multiplier_[kByteLanes], right_[kByteLanes];
+  alignas(64) int32_t bias_[F::kChannels], weight_sums_[F::kChannels], base_[F::kChannels];
   alignas(64) uint8_t main_[kMaxSlots * F::kSlotBytes], rest_[kMaxSlots * F::kSlotBytes];
-  alignas(64) int32_t sums_[(kRun + 8) * F::kChannels];
 };
 
 template <class F>
@@ -250,7 +350,9 @@ void run_channels(const Problem& p, int32_t number, int32_t begin, int32_t end) 
 
 Status run(const OpContext& c) noexcept {
   const Problem p(c);
-  p.share((p.channels + Main::kChannels - 1) / Main::kChannels, 16,
+  // About what an output takes: the end of its sum, and the products of its taps.
+  const double steps = 5 + p.g.kernel_w * p.g.kernel_w * 0.25;
+  p.share((p.channels + Main::kChannels - 1) / Main::kChannels, p.rows_together(), steps,
           [&](int32_t number, RowRange rows) { run_channels(p, number, rows.begin, rows.end); });
   return Status::kOk;
 }
@@ -263,7 +365,7 @@ KernelFn select_q_depthwise_wide(const OpContext& c) noexcept {
   if (w.rank() != 4 || w.dim(0) < Small::kChannels) return nullptr;
   const Geometry g(a, w.desc->dims + 1, 2);
   const bool square = g.kernel_h == g.kernel_w && (g.kernel_w == 3 || g.kernel_w == 5);
-  if (!square || g.dilation_h != 1 || g.dilation_w != 1 || (g.stride_w != 1 && g.stride_w != 2)) return nullptr;
+  if (!square || g.dilation_h != 1 || g.dilation_w != 1 || g.stride_h != g.stride_w || g.stride_w > 2) return nullptr;
   return &run;
 }
 
