@@ -29,6 +29,7 @@ struct Wide256 {
   static MOTE_INLINE void store(Vector v, void* p) { _mm256_storeu_si256(static_cast<__m256i*>(p), v); }
   static MOTE_INLINE Vector all(uint8_t v) { return _mm256_set1_epi8(static_cast<char>(v)); }
   static MOTE_INLINE Vector flip(Vector a, Vector b) { return _mm256_xor_si256(a, b); }
+  static MOTE_INLINE Vector sum(Vector a, Vector b) { return _mm256_add_epi32(a, b); }
   static MOTE_INLINE Vector low8(Vector a, Vector b) { return _mm256_unpacklo_epi8(a, b); }
   static MOTE_INLINE Vector high8(Vector a, Vector b) { return _mm256_unpackhi_epi8(a, b); }
   static MOTE_INLINE Vector low16(Vector a, Vector b) { return _mm256_unpacklo_epi16(a, b); }
@@ -59,6 +60,7 @@ struct Wide512 {
   static MOTE_INLINE void store(Vector v, void* p) { _mm512_storeu_si512(p, v); }
   static MOTE_INLINE Vector all(uint8_t v) { return _mm512_set1_epi8(static_cast<char>(v)); }
   static MOTE_INLINE Vector flip(Vector a, Vector b) { return _mm512_xor_si512(a, b); }
+  static MOTE_INLINE Vector sum(Vector a, Vector b) { return _mm512_add_epi32(a, b); }
   static MOTE_INLINE Vector low8(Vector a, Vector b) { return _mm512_unpacklo_epi8(a, b); }
   static MOTE_INLINE Vector high8(Vector a, Vector b) { return _mm512_unpackhi_epi8(a, b); }
   static MOTE_INLINE Vector low16(Vector a, Vector b) { return _mm512_unpacklo_epi16(a, b); }
@@ -136,6 +138,8 @@ struct PairForm {
   };
   static MOTE_INLINE Register load(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
   static MOTE_INLINE void store(Register v, void* p) { _mm256_storeu_si256(static_cast<__m256i*>(p), v); }
+  static MOTE_INLINE Register zero() { return _mm256_setzero_si256(); }
+  static MOTE_INLINE Register sum(Register a, Register b) { return _mm256_add_epi32(a, b); }
   static MOTE_INLINE __m128i all(uint8_t v) { return _mm_set1_epi8(static_cast<char>(v)); }
   template <int N>
   static MOTE_INLINE Column column(const uint8_t* const* taps, __m128i flip) {

@@ -46,15 +46,17 @@ constexpr int32_t once_of(int32_t kernel) { return kernel == 3 ? 3 : 7; }
 // From sums to bytes.
 struct End {
   End(const Bounds& bounds, DType type, bool is_real) : limits(bounds, type), real(is_real) {}
-  template <class F>
-  MOTE_INLINE ByteVector bytes(VI* v) const {
-    if (real) {
-      const FloatOfInts d;
-      unroll<4>([&](auto i) MOTE_LAMBDA { v[i] = nearest_small(hn::Mul(hn::ConvertTo(d, v[i]), hn::BitCast(d, multiplier[i]))); });
-    } else {
-      unroll<4>([&](auto i) MOTE_LAMBDA { v[i] = rounding_shift_right(high_mul(v[i], multiplier[i]), right[i]); });
-    }
-    return F::bytes(v, limits);
+  // Fours of vectors, N of them.
+  template <int N>
+  MOTE_INLINE void scale(VI (*v)[4]) const {
+    unroll<4>([&](auto i) MOTE_LAMBDA {
+      const VI factor = multiplier[i], shift = right[i];
+      unroll<N>([&](auto n) MOTE_LAMBDA {
+        const FloatOfInts d;
+        if (real) v[n][i] = nearest_small(hn::Mul(hn::ConvertTo(d, v[n][i]), hn::BitCast(d, factor)));
+        else v[n][i] = rounding_shift_right(high_mul(v[n][i], factor), shift);
+      });
+    });
   }
   ByteBounds limits;
   VI multiplier[4], right[4];
@@ -70,9 +72,9 @@ struct Lines {
   uint8_t flip;
   const uint8_t* weights;
   const int32_t* begin;  // what sums begin with, register by register
-  int32_t begin_step;    // from output to output
   int32_t count, height;
   int32_t* sums;  // where they go, output by output, those below after those above; or null
+  bool more;      // they are added to what is there
   const End* end;
   uint8_t* out[2];
   int64_t out_step;
@@ -95,10 +97,8 @@ void lines_of(const Lines& s) {
   unroll<P::kKept>([&](auto j) MOTE_LAMBDA { kept[j] = column(s.x + j); });
   for (int32_t o = 0, x = s.x; o < s.count; o += P::kAcross, x += P::kAcross * S) {
     typename F::Register sums[P::kAcross * kRows][F::kRegisters];
-    unroll<P::kAcross * kRows>([&](auto q) MOTE_LAMBDA {
-      const int32_t* begin = s.begin + (o * kRows + q) * s.begin_step;
-      unroll<F::kRegisters>([&](auto i) MOTE_LAMBDA { sums[q][i] = F::load(begin + i * F::kLanes); });
-    });
+    unroll<P::kAcross * kRows>(
+        [&](auto q) MOTE_LAMBDA { unroll<F::kRegisters>([&](auto i) MOTE_LAMBDA { sums[q][i] = F::load(s.begin + i * F::kLanes); }); });
     unroll<P::kColumns>([&](auto j) MOTE_LAMBDA {
       const auto c = j < P::kKept ? kept[j < P::kKept ? j : 0] : column(x + j);
       unroll<P::kAcross * kRows>([&](auto q) MOTE_LAMBDA {
@@ -123,19 +123,26 @@ void lines_of(const Lines& s) {
     if (s.sums != nullptr) {
       unroll<P::kAcross * kRows>([&](auto q) MOTE_LAMBDA {
         int32_t* to = s.sums + (o * kRows + q) * F::kChannels;
-        unroll<F::kRegisters>([&](auto i) MOTE_LAMBDA { F::store(sums[q][i], to + i * F::kLanes); });
+        unroll<F::kRegisters>([&](auto i) MOTE_LAMBDA {
+          int32_t* at = to + i * F::kLanes;
+          F::store(s.more ? F::sum(sums[q][i], F::load(at)) : sums[q][i], at);
+        });
       });
       continue;
     }
-    unroll<P::kAcross * kRows / F::kPixels>([&](auto g) MOTE_LAMBDA {
-      const auto wanted = [&](auto q) MOTE_LAMBDA { return o + q / kRows < s.count && q % kRows < s.height; };
-      if (F::kPixels == 1 && !wanted(g)) return;
-      VI v[4];
-      F::together(sums + g * F::kPixels, v);
-      const ByteVector bytes = s.end->template bytes<F>(v);
-      unroll<F::kPixels>([&](auto i) MOTE_LAMBDA {
-        constexpr int kNumber = g * F::kPixels + i;
-        if (wanted(Index<kNumber>{})) F::template store_bytes<i>(bytes, s.out[kNumber % kRows] + (o + kNumber / kRows) * s.out_step);
+    // Two at a time, so that what they are scaled with is loaded once.
+    constexpr int kEnds = P::kAcross * kRows / F::kPixels, kTogether = kEnds > 1 ? 2 : 1;
+    unroll<kEnds / kTogether>([&](auto g) MOTE_LAMBDA {
+      VI v[kTogether][4];
+      unroll<kTogether>([&](auto i) MOTE_LAMBDA { F::together(sums + (g * kTogether + i) * F::kPixels, v[i]); });
+      s.end->template scale<kTogether>(v);
+      unroll<kTogether>([&](auto i) MOTE_LAMBDA {
+        const ByteVector bytes = F::bytes(v[i], s.end->limits);
+        unroll<F::kPixels>([&](auto pixel) MOTE_LAMBDA {
+          constexpr int kNumber = (g * kTogether + i) * F::kPixels + pixel, kRow = kNumber % kRows;
+          const int32_t at = o + kNumber / kRows;
+          if (at < s.count && kRow < s.height) F::template store_bytes<pixel>(bytes, s.out[kRow] + at * s.out_step);
+        });
       });
     });
   }
@@ -204,7 +211,7 @@ class Block {
   void pack_weights() {
     const int32_t slots = slots_of(p_.g.kernel_w, p_.g.stride_w);
     typename F::Register sums[F::kRegisters];
-    unroll<F::kRegisters>([&](auto i) MOTE_LAMBDA { sums[i] = F::load(kNone); });
+    unroll<F::kRegisters>([&](auto i) MOTE_LAMBDA { sums[i] = F::zero(); });
     const bool plain = p_.a.weight_zero == 0;
     for (int32_t slot = 0; slot < slots; ++slot) {
       if (plain) pack_slot<true>(slot);
@@ -279,7 +286,7 @@ class Block {
 
   // Outputs of other types, with a residual, scaled in other ways, or whose weights have more than 8 bits.
   void run_sums(int32_t n, int32_t y, Lines s) {
-    alignas(64) int32_t sums[(kRun + 4) * 2 * F::kChannels];
+    alignas(64) int32_t sums[(kRun + 4) * 2 * F::kChannels], none[F::kChannels] = {};
     s.sums = sums;
     for (int32_t x = 0; x < p_.y.w; x += kRun) {
       s.x = x * p_.g.stride_w - p_.g.pad_w;
@@ -287,7 +294,7 @@ class Block {
       lines_(s);
       if (has_rest_) {
         Lines more = s;
-        more.weights = rest_, more.begin = sums, more.begin_step = F::kChannels;
+        more.weights = rest_, more.begin = none, more.more = true;
         lines_(more);
       }
       for (int32_t i = 0; i < s.height; ++i) finish(n, y + i, x, s.count, sums + i * F::kChannels);
@@ -309,8 +316,6 @@ class Block {
     for (int i = 0; i < F::kChannels; ++i) columns_.base[i] = 0;
     p_.stage.store(columns_, {sums, F::kChannels, count, 0, F::kChannels, out, p_.add ? residual : nullptr, terms, false});
   }
-
-  alignas(64) static constexpr int32_t kNone[kIntLanes] = {};
 
   const Problem& p_;
   int32_t first_, rows_;
