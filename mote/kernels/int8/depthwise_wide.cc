@@ -50,16 +50,19 @@ struct End {
   template <int N>
   MOTE_INLINE void scale(VI (*v)[4]) const {
     unroll<4>([&](auto i) MOTE_LAMBDA {
-      const VI factor = multiplier[i], shift = right[i];
-      unroll<N>([&](auto n) MOTE_LAMBDA {
-        const FloatOfInts d;
-        if (real) v[n][i] = nearest_small(hn::Mul(hn::ConvertTo(d, v[n][i]), hn::BitCast(d, factor)));
-        else v[n][i] = rounding_shift_right(high_mul(v[n][i], factor), shift);
-      });
+      const FloatOfInts d;
+      if (real) {
+        const VFI by = hn::BitCast(d, multiplier[i]);
+        unroll<N>([&](auto n) MOTE_LAMBDA { v[n][i] = nearest_small(hn::Mul(hn::ConvertTo(d, v[n][i]), by)); });
+      } else {
+        const SmallScale<> by = fixed[i];
+        unroll<N>([&](auto n) MOTE_LAMBDA { v[n][i] = by(v[n][i]); });
+      }
     });
   }
   ByteBounds limits;
-  VI multiplier[4], right[4];
+  VI multiplier[4];
+  SmallScale<> fixed[4];
   bool real;
 };
 
@@ -166,7 +169,7 @@ class Block {
         rows_(p.rows_together()),
         lines_(lines_for<F>(p.g.kernel_w, p.g.stride_w)),
         end_(p.stage.bounds(), p.stage.type(), p.stage.has_real()) {
-    p.stage.describe(first, F::kChannels, &columns_);
+    p.stage.describe(first, F::kChannels, p.g.kernel_h * p.g.kernel_w, &columns_);
     pack_weights();
     const DType type = p.stage.type();
     direct_ = !p.add && (type == DType::s8 || type == DType::u8) && !p.stage.has_double() && !has_rest_ &&
@@ -175,7 +178,8 @@ class Block {
     order(columns_.multiplier, ordered);
     unroll<4>([&](auto i) MOTE_LAMBDA { end_.multiplier[i] = repeated(ordered + i % F::kRegisters * F::kLanes); });
     order(columns_.right, ordered);
-    unroll<4>([&](auto i) MOTE_LAMBDA { end_.right[i] = repeated(ordered + i % F::kRegisters * F::kLanes); });
+    unroll<4>([&](auto i)
+                  MOTE_LAMBDA { end_.fixed[i] = SmallScale(end_.multiplier[i], repeated(ordered + i % F::kRegisters * F::kLanes)); });
     order(columns_.base, bias_);
   }
 
