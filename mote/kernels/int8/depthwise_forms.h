@@ -7,7 +7,6 @@
 //   word<W>(taps)                   word W of four weights of a channel, each a vector
 //   word_place(c)                   where word W of channel c is in a slot, in words, from word_place(0) + W * kWordStep on
 //   Column, column<N>(taps, flip)   N taps (1 to 4), each a row of channels; flip is xored to the bytes, which then count as u8
-//   ones()                          a column that adds up weights
 //   add<N>(sums, column, weights)   sums + products
 //   kPixels                         outputs that become bytes together: kByteLanes of them
 //   together(sums, v)               the sums of kPixels outputs as four vectors; vector i has those of register i % kRegisters
@@ -99,10 +98,6 @@ struct QuadForm : V {
     const Register a = V::low8(r[0], r[1]), b = V::high8(r[0], r[1]), c = V::low8(r[2], r[3]), d = V::high8(r[2], r[3]);
     return {{V::low16(a, c), V::high16(a, c), V::low16(b, d), V::high16(b, d)}};
   }
-  static MOTE_INLINE Column ones() {
-    const Register one = V::all(1);
-    return {{one, one, one, one}};
-  }
   template <int>
   static MOTE_INLINE void add(Register* sums, const Column& x, const uint8_t* weights) {
     unroll<4>([&](auto i) MOTE_LAMBDA { sums[i] = V::dot(sums[i], x.quads[i], V::load(weights + i * V::kBytes)); });
@@ -138,7 +133,6 @@ struct PairForm {
   };
   static MOTE_INLINE Register load(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
   static MOTE_INLINE void store(Register v, void* p) { _mm256_storeu_si256(static_cast<__m256i*>(p), v); }
-  static MOTE_INLINE Register zero() { return _mm256_setzero_si256(); }
   static MOTE_INLINE Register sum(Register a, Register b) { return _mm256_add_epi32(a, b); }
   static MOTE_INLINE __m128i all(uint8_t v) { return _mm_set1_epi8(static_cast<char>(v)); }
   template <int N>
@@ -161,10 +155,6 @@ struct PairForm {
       }
     });
     return c;
-  }
-  static MOTE_INLINE Column ones() {
-    const Register one = _mm256_set1_epi16(1);
-    return {{{one, one}, {one, one}}};
   }
   template <int N>
   static MOTE_INLINE void add(Register* sums, const Column& x, const uint8_t* weights) {

@@ -29,19 +29,25 @@ struct Plan {
 };
 constexpr int kMaxTaps = 5, kMaxSlots = kMaxTaps + 2 * 4;
 
-// The tap at place i (of 4) of slot number `slot`, -1 where there is none. First the columns, row by row of outputs, then what is read
-// along the row.
-int32_t tap_of(int32_t slot, int32_t i, int32_t kernel, int32_t stride) {
-  if (slot < kernel || kernel == 3) {
-    const int32_t row = i - slot / kernel;
-    return row >= 0 && row < kernel ? row * kernel + slot % kernel : -1;
+// Weights are kept in slots of four taps. First the columns, row by row of outputs, then what is read along the row; the first `once` slots
+// hold every tap.
+struct Slots {
+  constexpr Slots(int kernel, int stride)
+      : count(kernel == 3 ? (stride == 1 ? 6 : 3) : kernel + 2 * (4 / stride)), once(kernel == 3 ? 3 : 7), taps() {
+    for (int slot = 0; slot < count; ++slot) {
+      for (int i = 0; i < 4; ++i) {
+        const int row = i - slot / kernel, line = slot - kernel, kx = line % 2 * 4 + i - line / 2 * stride;
+        if (kernel == 3 || line < 0) taps[slot][i] = static_cast<int8_t>(row >= 0 && row < kernel ? row * kernel + slot % kernel : -1);
+        else taps[slot][i] = static_cast<int8_t>(kx >= 0 && kx < kernel ? 4 * kernel + kx : -1);
+      }
+    }
   }
-  const int32_t line = slot - kernel, kx = line % 2 * 4 + i - line / 2 * stride;
-  return kx >= 0 && kx < kernel ? 4 * kernel + kx : -1;
-}
-int32_t slots_of(int32_t kernel, int32_t stride) { return kernel == 3 ? (stride == 1 ? 6 : 3) : kernel + 2 * (4 / stride); }
-// The first slots hold every tap once.
-constexpr int32_t once_of(int32_t kernel) { return kernel == 3 ? 3 : 7; }
+  int32_t count, once;
+  int8_t taps[kMaxSlots][4];  // or -1
+};
+constexpr Slots kSlots[] = {{3, 1}, {3, 2}, {5, 1}, {5, 2}};
+
+int32_t number_of(const Geometry& g) { return (g.kernel_w == 5) * 2 + (g.stride_w == 2); }
 
 // From sums to bytes.
 struct End {
@@ -154,9 +160,9 @@ void lines_of(const Lines& s) {
 using LinesFn = void (*)(const Lines&);
 
 template <class F>
-LinesFn lines_for(int32_t kernel, int32_t stride) {
+LinesFn lines_for(const Geometry& g) {
   static constexpr LinesFn kFns[] = {&lines_of<F, 3, 1>, &lines_of<F, 3, 2>, &lines_of<F, 5, 1>, &lines_of<F, 5, 2>};
-  return kFns[(kernel == 5) * 2 + (stride == 2)];
+  return kFns[number_of(g)];
 }
 
 // A block of channels: its weights, and what belongs to its sums.
@@ -167,7 +173,7 @@ class Block {
       : p_(p),
         first_(first),
         rows_(p.rows_together()),
-        lines_(lines_for<F>(p.g.kernel_w, p.g.stride_w)),
+        lines_(lines_for<F>(p.g)),
         end_(p.stage.bounds(), p.stage.type(), p.stage.has_real()) {
     p.stage.describe(first, F::kChannels, p.g.kernel_h * p.g.kernel_w, &columns_);
     pack_weights();
@@ -180,16 +186,17 @@ class Block {
     order(columns_.right, ordered);
     unroll<4>([&](auto i)
                   MOTE_LAMBDA { end_.fixed[i] = SmallScale(end_.multiplier[i], repeated(ordered + i % F::kRegisters * F::kLanes)); });
-    order(columns_.base, bias_);
   }
 
   // Rows [begin, end) of the outputs of image n.
   void run(int32_t n, int32_t begin, int32_t end) {
     const int32_t zero = p_.stage.x_zero(n), excess = zero + (p_.is_signed ? 128 : 0);
+    alignas(64) int32_t base[F::kChannels];
     for (int i = 0; i < F::kChannels; i += kIntLanes) {
       const VI less = hn::Mul(set_ints(excess), hn::Load(I32(), weight_sums_ + i));
-      hn::Store(hn::Sub(hn::Load(I32(), bias_ + i), less), I32(), base_ + i);
+      hn::Store(hn::Sub(hn::Load(I32(), columns_.base + i), less), I32(), base + i);
     }
+    order(base, base_);
     alignas(64) uint8_t zeros[kByteLanes];
     for (uint8_t& v : zeros) v = static_cast<uint8_t>(zero);
     for (int32_t y = begin; y < end; y += rows_) run_rows(n, y, end - y < rows_ ? end - y : rows_, zeros);
@@ -213,36 +220,32 @@ class Block {
   }
 
   void pack_weights() {
-    const int32_t slots = slots_of(p_.g.kernel_w, p_.g.stride_w);
-    typename F::Register sums[F::kRegisters];
-    unroll<F::kRegisters>([&](auto i) MOTE_LAMBDA { sums[i] = F::zero(); });
+    const Slots& slots = kSlots[number_of(p_.g)];
+    for (int i = 0; i < F::kChannels; i += kIntLanes) hn::Store(hn::Zero(I32()), I32(), weight_sums_ + i);
     const bool plain = p_.a.weight_zero == 0;
-    for (int32_t slot = 0; slot < slots; ++slot) {
-      if (plain) pack_slot<true>(slot);
-      else pack_slot<false>(slot);
-      if (slot >= once_of(p_.g.kernel_w)) continue;
-      F::template add<4>(sums, F::ones(), main_ + slot * F::kSlotBytes);
-      if (has_rest_) F::template add<4>(sums, F::ones(), rest_ + slot * F::kSlotBytes);
+    for (int32_t slot = 0; slot < slots.count; ++slot) {
+      if (plain) pack_slot<true>(slot, slots.taps[slot], slot < slots.once);
+      else pack_slot<false>(slot, slots.taps[slot], slot < slots.once);
     }
-    unroll<F::kRegisters>([&](auto i) MOTE_LAMBDA { F::store(sums[i], weight_sums_ + i * F::kLanes); });
   }
   // Panels hold four taps of a channel together. The block's channels come to be behind kPanel others; the last panel may go beyond them.
   template <bool Plain>
-  void pack_slot(int32_t slot) {
+  void pack_slot(int32_t slot, const int8_t* list, bool count) {
     const int32_t taps = p_.g.kernel_h * p_.g.kernel_w, groups = (taps + 3) / 4;
-    alignas(64) int32_t main[F::kWords][F::kChannels + 2 * kPanel], rest[F::kWords][F::kChannels + 2 * kPanel];
+    alignas(64) int32_t main[F::kWords][kSpread], rest[F::kWords][kSpread], sums[kSpread];
     const VI zero = set_ints(p_.a.weight_zero);
     VI any = hn::Zero(I32());
     for (int32_t c = first_ / kPanel * kPanel; c < first_ + F::kChannels; c += kIntLanes) {
-      VI near[4], far[4];
+      VI near[4], far[4], sum = hn::Zero(I32());
       unroll<4>([&](auto i) MOTE_LAMBDA {
         near[i] = far[i] = hn::Zero(I32());
-        const int32_t k = tap_of(slot, i, p_.g.kernel_w, p_.g.stride_w);
+        const int32_t k = list[i];
         if (k < 0) return;
         const int8_t* from = p_.weights + ((c / kPanel * groups + k / 4) * kPanel + c % kPanel) * 4;
         near[i] = hn::ShiftRight<24>(hn::ShiftLeftSame(load_ints(reinterpret_cast<const int32_t*>(from)), 24 - k % 4 * 8));
+        if constexpr (!Plain) near[i] = hn::Sub(near[i], zero);
+        sum = hn::Add(sum, near[i]);
         if constexpr (!Plain) {
-          near[i] = hn::Sub(near[i], zero);
           if constexpr (F::kWords == 1) {
             const VI within = hn::Min(set_ints(127), hn::Max(set_ints(-128), near[i]));
             far[i] = hn::Sub(near[i], within);
@@ -251,6 +254,7 @@ class Block {
           }
         }
       });
+      hn::StoreU(sum, I32(), sums + kPanel + c - first_);
       unroll<F::kWords>([&](auto w) MOTE_LAMBDA {
         hn::StoreU(F::template word<w>(near), I32(), main[w] + kPanel + c - first_);
         if constexpr (!Plain) hn::StoreU(F::template word<w>(far), I32(), rest[w] + kPanel + c - first_);
@@ -264,7 +268,9 @@ class Block {
         if constexpr (!Plain) copy_four(rest[w] + kPanel + i * 4, more + F::word_place(i * 4));
       });
     });
-    if (!hn::AllTrue(I32(), hn::Eq(any, hn::Zero(I32())))) has_rest_ = true;
+    for (int i = 0; count && i < F::kChannels; i += kIntLanes)
+      hn::Store(hn::Add(hn::Load(I32(), weight_sums_ + i), load_ints(sums + kPanel + i)), I32(), weight_sums_ + i);
+    if (!Plain && !hn::AllTrue(I32(), hn::Eq(any, hn::Zero(I32())))) has_rest_ = true;
   }
 
   void run_rows(int32_t n, int32_t y, int32_t height, const uint8_t* zeros) {
@@ -317,17 +323,19 @@ class Block {
       terms[o] = {0, 0, p_.stage.x_scale(n)};
     }
     // Sums began with the bias.
-    for (int i = 0; i < F::kChannels; ++i) columns_.base[i] = 0;
-    p_.stage.store(columns_, {sums, F::kChannels, count, 0, F::kChannels, out, p_.add ? residual : nullptr, terms, false});
+    Columns done = columns_;
+    for (int i = 0; i < F::kChannels; ++i) done.base[i] = 0;
+    p_.stage.store(done, {sums, F::kChannels, count, 0, F::kChannels, out, p_.add ? residual : nullptr, terms, false});
   }
 
+  static constexpr int kSpread = F::kChannels + 2 * kPanel;
   const Problem& p_;
   int32_t first_, rows_;
   bool has_rest_ = false, direct_;
   LinesFn lines_;
   End end_;
   Columns columns_;
-  alignas(64) int32_t bias_[F::kChannels], weight_sums_[F::kChannels], base_[F::kChannels];
+  alignas(64) int32_t weight_sums_[F::kChannels], base_[F::kChannels];
   alignas(64) uint8_t main_[kMaxSlots * F::kSlotBytes], rest_[kMaxSlots * F::kSlotBytes];
 };
 
