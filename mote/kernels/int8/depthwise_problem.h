@@ -51,25 +51,28 @@ struct DepthwiseProblem {
   // Rows of outputs that depthwise_wide.cc computes together.
   int32_t rows_together() const { return g.kernel_h == 3 && g.stride_h == 1 ? 2 : 1; }
 
-  // body(part, output rows) for every part of the channels, in pieces of equal size for all threads, along the channels first. Pieces have
-  // whole units of `unit` rows. steps: what an output takes (useful_threads).
+  // body(part, output rows) for every part of the channels. Rows are cut into stretches of whole units of `unit` rows that stay in a cache,
+  // and threads take neighbouring ones: those of a thread are likely the rows it computed before. steps: what an output takes
+  // (useful_threads).
   template <class F>
   void share(int32_t parts, int32_t unit, double steps, const F& body) const {
     const RowRange rows(c, y, c.input(1).rank() == 3);
-    const int32_t height = rows.end - rows.begin;
+    const int32_t height = rows.end - rows.begin, units = (height + unit - 1) / unit;
     if (height <= 0) return;
-    const int32_t units = (height + unit - 1) / unit, total = parts * units;
+    constexpr double kInCache = 384 * 1024;
+    const double bytes = static_cast<double>(height) * (x.row * g.stride_h + y.row);
     const int32_t helpers = static_cast<int32_t>(useful_threads(c.threads, steps * y.n * height * y.w * channels));
-    const int32_t wanted = helpers < 2 ? 1 : helpers * 4, pieces = wanted < total ? wanted : total;
-    parallel_for(helpers < 2 ? nullptr : c.threads, static_cast<uint32_t>(pieces), [&](uint32_t i) {
-      const Range own = part_of(total, i, static_cast<uint32_t>(pieces));
-      for (int32_t at = own.first, end = own.first + own.size; at < end;) {
-        const int32_t part = at / units, first = at % units, left = end - at, some = left < units - first ? left : units - first;
-        RowRange lines = rows;
-        lines.begin = rows.begin + first * unit;
-        if (lines.begin + some * unit < rows.end) lines.end = lines.begin + some * unit;
-        body(part, lines);
-        at += some;
+    const int32_t wanted = (static_cast<int32_t>(bytes / kInCache) / helpers + 1) * helpers, cuts = wanted < units ? wanted : units;
+    const auto total = static_cast<uint32_t>(cuts * parts), most = static_cast<uint32_t>(helpers) * 4;
+    const uint32_t pieces = helpers < 2 || total < most ? total : most;
+    parallel_for(helpers < 2 ? nullptr : c.threads, pieces, [&](uint32_t i) {
+      const Range own = part_of(static_cast<int32_t>(total), i, pieces);
+      for (int32_t at = own.first; at < own.first + own.size; ++at) {
+        const Range lines = part_of(units, static_cast<uint32_t>(at / parts), static_cast<uint32_t>(cuts));
+        RowRange some = rows;
+        some.begin = rows.begin + lines.first * unit;
+        if (some.begin + lines.size * unit < rows.end) some.end = some.begin + lines.size * unit;
+        body(at % parts, some);
       }
     });
   }
