@@ -23,6 +23,14 @@ inline constexpr int32_t kBufferBytes = kTileRows * kMaxDepth + 64;
 // Where elements are bytes: those of the lines under a tile (see fitting_lines).
 inline constexpr int32_t kLineBytes = sizeof(Left) == 1 ? 2048 : 0;
 
+// Weights in panels of runs that begin with a four of their own; 0: runs are not padded so. Neighbours would be others than those that
+// dot_pairs.h was promised to fit.
+#if HWY_ARCH_X86 && !defined(MOTE_DOT_PAIRS)
+inline constexpr int32_t kPaddedBytes = 12 * 1024;
+#else
+inline constexpr int32_t kPaddedBytes = 0;
+#endif
+
 // Weights: panels (N / 16, K / 4, 16, 4) of outputs `first_output` and on.
 struct Product {
   int32_t rows, outputs, k;
@@ -84,6 +92,7 @@ MOTE_INLINE bool ends_as_bytes(const Stage& s, const Columns& columns, bool resi
 struct Strip {
   int32_t runs = 0, run_length = 0, row_stride = 0, width = 0;  // elements; rows that are neighbours
   int32_t elements(int32_t rows) const { return (rows - 1) * row_stride + run_length; }
+  int32_t steps() const { return (run_length + 3) / 4; }  // of a run
 };
 struct Line {
   const uint8_t* in;  // the rows, row_stride elements apart and just as they are read; null where they do not lie so
@@ -100,6 +109,25 @@ struct Line {
   }
 };
 
+// The weights of a panel with every run of them padded to whole fours.
+inline void pad_runs(const int8_t* weights, const Strip& s, int8_t* to) {
+  const int32_t fours = (s.runs * s.run_length + 3) / 4;
+  for (int32_t run = 0; run < s.runs; ++run) {
+    for (int32_t step = 0; step < s.steps(); ++step, to += kStepBytes) {
+      const int32_t k = run * s.run_length + step * 4, shift = k % 4 * 8, left = s.run_length - step * 4;
+      const int8_t* from = weights + k / 4 * kStepBytes;
+      const int64_t next = k / 4 + 1 < fours ? kStepBytes : 0;
+      const VI mask = set_ints(left >= 4 ? -1 : (1 << left * 8) - 1);
+      for (int i = 0; i < kStepBytes; i += kIntLanes * 4) {
+        const auto a = hn::BitCast(hn::RebindToUnsigned<I32>(), load_ints(reinterpret_cast<const int32_t*>(from + i)));
+        VI v = hn::BitCast(I32(), hn::ShiftRightSame(a, shift));
+        if (shift != 0) v = hn::Or(v, hn::ShiftLeftSame(load_ints(reinterpret_cast<const int32_t*>(from + next + i)), 32 - shift));
+        hn::StoreU(hn::And(v, mask), I32(), reinterpret_cast<int32_t*>(to + i));
+      }
+    }
+  }
+}
+
 template <class L>
 class Multiplier {
  public:
@@ -107,7 +135,8 @@ class Multiplier {
       : p_(p),
         left_(left),
         stage_(stage),
-        strip_(fitting(left.strip(), stage)),
+        padded_(fitting_padded(left.strip(), stage)),
+        strip_(padded_ ? left.strip() : fitting(left.strip(), stage)),
         lines_(strip_.runs > 0 ? Strip{} : fitting_lines(left.strip(), stage)),
         tiles_(p.rows, strip_.runs > 0   ? strip_.width
                        : lines_.runs > 0 ? lines_.width
@@ -133,7 +162,14 @@ class Multiplier {
     const bool fits = s.run_length % 4 == 0 && s.runs * round_up(s.elements(kTileRows)) <= kTileRows * kMaxDepth;
     return fits && !stage.has_w_zero() && !stage.x_zero_varies() ? s : Strip{};
   }
-  // Runs that end within four elements are copied row by row, but from lines that were brought together once for all rows.
+  // Runs that end within four elements: all rows of a line are read from the same elements, with weights that are padded.
+  static bool fitting_padded(const Strip& s, const Stage& stage) {
+    if (kPaddedBytes == 0 || s.runs < 2 || s.run_length % 4 == 0 || stage.has_w_zero() || stage.x_zero_varies()) return false;
+    const int32_t panels = kTileOutputs > kPanel ? kTileOutputs / kPanel : 1;
+    return s.steps() * 8 <= s.run_length * 3 && s.runs * s.steps() * kStepBytes * panels <= kPaddedBytes &&
+           s.runs * round_up(s.elements(s.width)) <= kTileRows * kMaxDepth;
+  }
+  // Other runs that end so are copied row by row, but from lines that were brought together once for all rows.
   static Strip fitting_lines(const Strip& s, const Stage& stage) {
     const bool fits = kLineBytes > 0 && s.runs * round_up(s.elements(kTileRows)) <= kLineBytes && s.runs * s.run_length <= kMaxDepth;
     return fits && s.runs > 1 && !stage.has_w_zero() && !stage.x_zero_varies() ? s : Strip{};
@@ -146,6 +182,8 @@ class Multiplier {
     alignas(64) Left packed[kTileRows * kMaxDepth + kChunk];
     alignas(64) uint8_t buffer[kBufferBytes];
     alignas(64) Left lines[kLineBytes + kChunk];
+    alignas(64) int8_t weights[kPaddedBytes + kChunk];
+    int32_t run_stride;  // of a padded line
     alignas(64) int32_t sums[kTileRows * kTileOutputs], more[kTileRows * kTileOutputs];
     uint8_t* out[kTileRows];
     const uint8_t* residual[kTileRows];
@@ -161,6 +199,9 @@ class Multiplier {
     constexpr int64_t kWeightsInCache = 384 * 1024;
     int64_t block = kWeightsInCache / panel_stride_ * kPanel / kTileOutputs * kTileOutputs;
     if (block > Columns::kCount) block = Columns::kCount;
+    const int64_t padded_stride = int64_t{strip_.runs} * strip_.steps() * kStepBytes;
+    if (padded_ && block > kPaddedBytes / padded_stride * kPanel)
+      block = kPaddedBytes / padded_stride * kPanel / kTileOutputs * kTileOutputs;
     if (block < kTileOutputs || part.tiles == 1) block = kTileOutputs < kPanel ? kPanel : kTileOutputs;
     const int32_t begin = part.first_panel * kPanel, panels_end = (part.first_panel + part.panels) * kPanel;
     const int32_t end = panels_end < p_.outputs ? panels_end : p_.outputs;
@@ -171,14 +212,25 @@ class Multiplier {
       const TileEnd tile_end(columns.base, columns.multiplier, columns.right, rows.shifted_out, stage_.bounds(), stage_.type(),
                              stage_.has_real());
       const TileEnd* used_end = ends_as_bytes(stage_, columns, left_.has_residual()) ? &tile_end : nullptr;
+      for (int32_t i = 0; padded_ && i < (count + kPanel - 1) / kPanel; ++i)
+        pad_runs(weights + i * panel_stride_, strip_, rows.weights + i * padded_stride);
+      if (padded_) weights = rows.weights;
       const bool lines = strip_.runs > 0 || lines_.runs > 0;
       Line line{};
+      int32_t line_begin = 0;
+      const int32_t rows_end = tiles_.begin(part.first_tile + part.tiles);
       const Tile in_place = tile_in_place(weights, columns, count, used_end, &rows);
       for (int32_t tile = part.first_tile, row = tiles_.begin(tile), next; tile < part.first_tile + part.tiles; ++tile, row = next) {
         next = tiles_.begin(tile + 1);
-        if (lines && (tile == part.first_tile || tiles_.begins(tile))) line = left_.line(row);
+        if (lines && (tile == part.first_tile || tiles_.begins(tile))) {
+          line = left_.line(row);
+          const int32_t width_end = (row / tiles_.width + 1) * tiles_.width, some = (width_end < rows_end ? width_end : rows_end) - row;
+          line_begin = row;
+          rows.run_stride = round_up(strip_.elements(some));
+          if (padded_) pack_strip(strip_, row, some, rows.packed, &rows);
+        }
         if (line.in != nullptr && in_place.end != nullptr) multiply_line(in_place, line, next - row, p_.first_output + first, &rows);
-        else multiply_rows(row, next - row, line, first, count, weights, columns, used_end, &rows);
+        else multiply_rows(row, next - row, row - line_begin, line, first, count, weights, columns, used_end, &rows);
         line.advance(next - row, strip_.row_stride);
       }
     }
@@ -267,16 +319,17 @@ class Multiplier {
     else pack<false>(first, count, k_begin, k_end, rows);
   }
 
-  // line: where the rows lie and go, if those of a strip.
-  void multiply_rows(int32_t first, int32_t count, const Line& line, int32_t first_output, int32_t outputs, const int8_t* weights,
-                     const Columns& columns, const TileEnd* tile_end, Rows* rows) const {
+  // line: where the rows lie and go, if those of a strip; place: the first one's number in a padded line.
+  void multiply_rows(int32_t first, int32_t count, int32_t place, const Line& line, int32_t first_output, int32_t outputs,
+                     const int8_t* weights, const Columns& columns, const TileEnd* tile_end, Rows* rows) const {
     const bool strip = strip_.runs > 0, whole = strip || p_.k <= kMaxDepth;
     const Left* left = rows->packed;
     if (strip || lines_.runs > 0) {
       if (tile_end == nullptr) name_rows(line, count, rows);
       else
         for (int32_t i = 0; i < count; ++i) rows->shifted_out[i] = line.out + i * line.out_step + p_.first_output + first_output;
-      if (as_they_are() && line.in != nullptr) left = reinterpret_cast<const Left*>(line.in);
+      if (padded_) left = rows->packed + place * strip_.row_stride;
+      else if (as_they_are() && line.in != nullptr) left = reinterpret_cast<const Left*>(line.in);
       else if (strip) pack_strip(strip_, first, count, rows->packed, rows);
       else pack_lines(first, count, rows);
     } else if (whole) {
@@ -285,8 +338,9 @@ class Multiplier {
     const int32_t width = static_cast<int32_t>(dtype_bytes(stage_.type()));
     Tile t{left, round_up(p_.k), 1, 0, (p_.k + 3) / 4, weights, panel_stride_, rows->sums};
     if (strip)
-      t.row_stride = strip_.row_stride, t.runs = strip_.runs, t.run_stride = round_up(strip_.elements(count)),
-      t.run_steps = strip_.run_length / 4;
+      t.row_stride = strip_.row_stride, t.runs = strip_.runs, t.run_stride = padded_ ? rows->run_stride : round_up(strip_.elements(count)),
+      t.run_steps = strip_.steps();
+    if (padded_) t.panel_stride = int64_t{strip_.runs} * strip_.steps() * kStepBytes;
     t.careful = columns.least;
     if (whole && tile_end != nullptr) {
       for (int32_t i = 0; !strip && lines_.runs == 0 && i < count; ++i)
@@ -297,7 +351,7 @@ class Multiplier {
     }
     for (int32_t at = 0; at < outputs; at += kTileOutputs) {
       const int32_t some = outputs - at < kTileOutputs ? outputs - at : kTileOutputs;
-      t.weights = weights + at / kPanel * panel_stride_ + at % kPanel * 4;
+      t.weights = weights + at / kPanel * t.panel_stride + at % kPanel * 4;
       const TileFn tile = tile_of(count, some <= kPanel);
       if (whole) tile(t);
       else sum_pieces(first, count, tile, t, rows);
@@ -326,6 +380,7 @@ class Multiplier {
   const Product& p_;
   const L& left_;
   const Stage& stage_;
+  bool padded_;
   Strip strip_, lines_;
   RowTiles tiles_;
   int32_t zero_;
