@@ -95,12 +95,27 @@ MOTE_INLINE void panel_s8(const Tile& t, int32_t at, const int32_t* base, Regist
   });
 }
 
+// A last panel alone: few tiles are short enough to leave half of what they multiply aside.
+template <int MR>
+inline constexpr bool kEndsPanel = kTileEnds&& kTileOutputs > kPanel&& MR > kTileRows - 2;
+template <int MR>
+[[gnu::noinline]] void last_panel_s8(const Tile& t, int32_t at) {
+  constexpr int kNV = kPanel / kVectorOutputs;
+  Register sum[MR][kNV];
+  panel_s8<MR, kNV>(t, at, t.end->base, sum);
+  __asm__ volatile("" ::: "memory");
+  finish<MR, kNV>(*t.end, at, t.outputs - at, sum);
+}
+
 template <int MR, int NV>
 void tile_s8(const Tile& t) {
   const TileEnd* end = kTileEnds && NV == kTileVectors ? t.end : nullptr;
   const int32_t* base = end != nullptr ? end->base : kNoBase;
   int32_t at = 0;
   do {
+    if constexpr (kEndsPanel<MR> && NV == kTileVectors) {
+      if (end != nullptr && t.outputs - at <= kPanel) return last_panel_s8<MR>(t, at);
+    }
     Register sum[MR][NV];
     panel_s8<MR, NV>(t, at, base, sum);
     // What comes now is loaded now: the compiler would keep it in registers that the products need.
