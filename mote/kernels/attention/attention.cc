@@ -135,21 +135,19 @@ float soften(float* s, int32_t n, int64_t first, Keys keys, const MaskRow& mask,
 // out[r] (+)= rows[r] (n of them) times panels that lie one behind the other.
 void multiply_rows(const float* const* rows, int32_t count, int32_t n, const float* panels, int32_t outputs, float* const* out, bool more) {
   const Finish plain(nullptr, nullptr, 1, 0, 0, 0);
-  float* to[kTileRows];
-  const float* before[kTileRows];
   Tile t;
   t.rows = rows;
   t.runs = 1;
   t.run_length = n;
   t.panel_stride = int64_t{n} * kPanel * 4;
-  t.out = to;
-  t.residual = more ? before : nullptr;
+  t.out = out;
+  t.residual = more ? out : nullptr;
   for (int32_t first = 0; first < outputs; first += kTilePanels * kPanel) {
     t.panel = panels + int64_t{first} * n;
     t.ahead = t.panel;
     t.first = 0;
+    t.at = first;
     t.count = outputs - first < kTilePanels * kPanel ? outputs - first : kTilePanels * kPanel;
-    for (int32_t r = 0; r < count; ++r) before[r] = to[r] = out[r] + first;
     (t.count > kPanel ? tile_of<PanelF32, kTilePanels>(count) : tile_of<PanelF32, 1>(count))(t, plain);
   }
 }

@@ -14,7 +14,9 @@ class Finish {
   // Sums may start as bias() and end with clamped(): nothing else is to be done but the residual.
   bool simple() const { return simple_; }
   const float* bias() const { return bias_; }
-  MOTE_INLINE VF clamped(VF sum) const { return clamp(sum, broadcast(lo_), broadcast(hi_)); }
+  MOTE_INLINE VF lowest() const { return broadcast(lo_); }
+  MOTE_INLINE VF highest() const { return broadcast(hi_); }
+  MOTE_INLINE VF clamped(VF sum) const { return clamp(sum, lowest(), highest()); }
 
   // A vector of sums of the outputs from `output` on, all but the activations that activate_after() does. `left`: outputs that there are.
   MOTE_INLINE VF value(VF sum, int32_t output, int32_t left, const float* residual) const {

@@ -74,8 +74,8 @@ class Transposed {
 
   void tile(int32_t n, int32_t oy, int32_t ox, int32_t count, const Taps& taps, const Finishes& finishes) const {
     const float* left[kTileRows];
-    float *out[kTileRows], *to[kTileRows];
-    const float *residual[kTileRows], *before[kTileRows];
+    float* out[kTileRows];
+    const float* residual[kTileRows];
     for (int32_t i = 0; i < count; ++i) {
       out[i] = reinterpret_cast<float*>(y_.at(n, oy, ox + i * g_.stride_w));
       if (has_residual_) residual[i] = reinterpret_cast<const float*>(residual_.at(n, oy, ox + i * g_.stride_w));
@@ -85,7 +85,7 @@ class Transposed {
     t.rows = left;
     t.runs = 1;
     t.panel_stride = weights_.panel_stride;
-    t.out = to;
+    t.out = out;
     const int32_t taps_in_all = g_.kernel_h * g_.kernel_w;
     // Where no tap is, the sums are empty.
     for (int32_t tap = 0; tap == 0 || tap < taps.count; ++tap) {
@@ -97,18 +97,14 @@ class Transposed {
         left[i] = inside ? reinterpret_cast<const float*>(x_.at(n, taps.row[tap], column)) : kZeros;
       }
       const int64_t at = taps.count > 0 ? weights_.panel_stride / taps_in_all * taps.index[tap] : 0;
-      const bool add = tap > 0 || has_residual_;
-      t.residual = add ? before : nullptr;
+      t.residual = has_residual_ ? residual : nullptr;
+      if (tap > 0) t.residual = out;
       for (int32_t first = 0; first < outputs_; first += micro.panels * kPanel) {
         micro.choose(count, (outputs_ - first + kPanel - 1) / kPanel);
-        t.first = first;
+        t.at = t.first = first;
         t.count = outputs_ - first < micro.panels * kPanel ? outputs_ - first : micro.panels * kPanel;
         t.panel = weights_.panel(first / kPanel) + at;
         t.ahead = t.panel;
-        for (int32_t i = 0; i < count; ++i) {
-          to[i] = out[i] + first;
-          if (add) before[i] = tap > 0 ? to[i] : residual[i] + first;
-        }
         micro.tile(t, finishes.of(tap, taps.count));
       }
     }

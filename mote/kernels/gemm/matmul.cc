@@ -19,10 +19,6 @@ Status run_packed(const OpContext& c) noexcept {
   const auto vector = [&](int i) { return c.has_input(i) ? c.input(i).as<const float>() : nullptr; };
   const Finish finish(vector(2), vector(4), a.alpha, a.activation, a.act_a, a.act_b);
   const Product p{n > 0 ? y.count() / n : 0, n, k, weights_of(w, k, 0)};
-  if (p.rows == 1 && useful_threads(c.threads, static_cast<double>(n) * k) < 2) {
-    multiply_row(p, left.as<const float>(), y.as<float>(), vector(3), finish);
-    return Status::kOk;
-  }
   multiply(p, MatrixRows(left, y, c.has_input(3) ? &c.input(3) : nullptr, k), finish, c.threads);
   return Status::kOk;
 }

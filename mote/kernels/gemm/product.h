@@ -61,15 +61,12 @@ void multiply_part(const Product& p, const Left& left, const Finish& finish, con
   const float* pointers[kMaxTileRuns * kTileRows];
   float* out[kTileRows];
   const float* residual[kTileRows];
-  float* shifted_out[kTileRows];
-  const float* shifted_residual[kTileRows];
-  const bool add = left.has_residual();
   const int64_t panel_bytes = p.weights.panel_stride;
   Tile t;
   t.rows = pointers;
   t.panel_stride = panel_bytes;
-  t.out = shifted_out;
-  t.residual = add ? shifted_residual : nullptr;
+  t.out = out;
+  t.residual = left.has_residual() ? residual : nullptr;
   const int64_t ahead_bytes = p.k / 4 * int64_t{kAheadBytes};
   Micro micro(p.weights);
   // One tile of the panels from `panel` on; returns how many it took. The first tiles that use these panels (nth: 0, 1 ...) ask for pieces
@@ -77,12 +74,10 @@ void multiply_part(const Product& p, const Left& left, const Finish& finish, con
   const auto run = [&](int32_t rows, int32_t panel, int32_t most, int32_t nth) {
     micro.choose(rows, most);
     const int32_t count = micro.panels;
-    t.first = panel * kPanel;
+    t.at = t.first = panel * kPanel;
     t.count = p.outputs - t.first < count * kPanel ? p.outputs - t.first : count * kPanel;
     t.panel = p.weights.panel(panel);
     t.ahead = t.panel;
-    for (int32_t i = 0; i < rows; ++i) shifted_out[i] = out[i] + t.first;
-    for (int32_t i = 0; add && i < rows; ++i) shifted_residual[i] = residual[i] + t.first;
     if (nth * ahead_bytes < count * panel_bytes) t.ahead = static_cast<const char*>(t.panel) + count * panel_bytes + nth * ahead_bytes;
     micro.tile(t, finish);
     return count;
@@ -104,36 +99,24 @@ void multiply_part(const Product& p, const Left& left, const Finish& finish, con
   }
 }
 
-// One row, by one thread: nothing to name, nothing to split.
-inline void multiply_row(const Product& p, const float* row, float* out, const float* residual, const Finish& finish) {
-  Tile t;
-  t.rows = &row;
-  t.runs = 1;
-  t.run_length = p.k;
-  t.panel_stride = p.weights.panel_stride;
-  Micro micro(p.weights);
-  float* to = out;
-  t.out = &to;
-  t.residual = residual != nullptr ? &residual : nullptr;
-  for (t.first = 0; t.first < p.outputs;) {
-    const int32_t left = p.outputs - t.first;
-    micro.choose(1, (left + kPanel - 1) / kPanel);
-    const int32_t width = micro.panels * kPanel;
-    t.count = left < width ? left : width;
-    t.panel = p.weights.panel(t.first / kPanel);
-    t.ahead = p.weights.panel(t.first / kPanel + micro.panels);
-    micro.tile(t, finish);
-    t.first += width;
-    to += width;
-    if (residual != nullptr) residual += width;
-  }
-  finish.activate_after(out, p.outputs);
-}
+// One row, of which `t` has all but the weights. Reading those is what takes the time, so each thread has one share of them, the same in
+// every run: it may stay in a cache of its own.
+void multiply_row(const Product& p, const TileRows& row, const Finish& finish, const Threads* threads) noexcept;
 
 // The whole product, in parts that threads may take.
 template <class Left>
 void multiply(const Product& p, const Left& left, const Finish& finish, const Threads* threads) {
   if (p.rows <= 0 || p.outputs <= 0) return;
+  if (p.rows == 1) {
+    const float *pointers[kMaxTileRuns], *residual = nullptr;
+    float* out;
+    TileRows t;
+    left.rows(0, 1, pointers, &out, &residual, &t);
+    t.rows = pointers;
+    t.out = &out;
+    t.residual = left.has_residual() ? &residual : nullptr;
+    return multiply_row(p, t, finish, threads);
+  }
   const RowTiles tiles(p.rows, p.weights.every_height);
   const int32_t panels = (p.outputs + kPanel - 1) / kPanel;
   // Rows of a part: their values stay in the second-level cache while the panels go by.
@@ -142,7 +125,11 @@ void multiply(const Product& p, const Left& left, const Finish& finish, const Th
   int64_t tiles_per_part = kRowsInCache / (row_bytes * kTileRows);
   if (tiles_per_part < 4) tiles_per_part = 4;
   const double work = static_cast<double>(p.rows) * p.outputs * p.k;
-  Split split(tiles.count, static_cast<int32_t>(tiles_per_part), panels, kTilePanels, work, threads,
+  // Panels that a micro-kernel may take at once stay together: a last one that is not full changes how all of them are rounded.
+  constexpr int32_t kMostPanels = kTwoRows > kOneRow ? kTwoRows : kOneRow;
+  const bool low = p.rows / tiles.count <= 3 || !p.weights.every_height;
+  const int32_t unit = low && kMostPanels > kTilePanels ? kMostPanels : kTilePanels;
+  Split split(tiles.count, static_cast<int32_t>(tiles_per_part), panels, unit, work, threads,
               {p.rows * row_bytes, panels * p.weights.panel_stride, int64_t{p.rows} * p.outputs * 4});
   split.run([&](int32_t first_tile, int32_t tile_count, int32_t first_panel, int32_t panel_count) {
     multiply_part(p, left, finish, tiles, {first_tile, tile_count, first_panel, panel_count});

@@ -56,6 +56,21 @@ TEST(ProductKernels, MatmulWithWeightsOfEveryType) {
   });
 }
 
+// Enough weights for threads to share, whose parts begin and end anywhere.
+TEST(ProductKernels, FewRowsAreTheSameWithThreads) {
+  many(60, [](Draw& d) {
+    const int32_t m = d.one_in(2) ? 1 : d.in(2, 8), n = d.in(33, 500), k = d.in(600, 1000);
+    ops::matmul::Attrs a;
+    a.transpose_b = 1;
+    a.activation = d.one_in(2) ? 2 : d.one_in(2) ? 7 : 0;
+    const PackedWeights w(d, {n, k});
+    expect_close(
+        OpId::matmul, a,
+        {d.f32({m, k}, -1, 1), w.values, d.one_in(2) ? d.f32({n}) : Array::none(), d.one_in(2) ? d.f32({m, n}) : Array::none(), w.scales},
+        1e-4);
+  });
+}
+
 TEST(ProductKernels, ConvolutionsWithWeightsOfEveryType) {
   many(160, [](Draw& d) {
     ops::conv::Attrs a;

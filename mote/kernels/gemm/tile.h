@@ -18,8 +18,9 @@ inline constexpr int kTileRows = kTilePanels == 2 ? 12 : (kRegisters - kPanelVec
 struct TileRows {
   const float* const* rows;      // [run][row of the tile]
   int32_t runs, run_length;      // K = runs * run_length
-  float* const* out;             // [row of the tile], at the first output
+  float* const* out;             // [row of the tile]
   const float* const* residual;  // likewise, or null
+  int64_t at = 0;                // from these to the first output
   int32_t first, count;          // outputs: where in bias and scales, and how many (at most NP * 16)
 };
 
@@ -34,6 +35,28 @@ inline constexpr int kAheadBytes = 128;
 // Stores its sums finished, but for Finish::activate_after(), which the caller does over longer rows.
 using TileFn = void (*)(const Tile&, const Finish&);
 
+// The vectors of NP panels in a row of memory, of which the last panel may have fewer outputs than 16: with masks, where they are cheap.
+template <int NP>
+class Vectors {
+ public:
+  MOTE_INLINE explicit Vectors(int32_t count) : last_(hn::FirstN(F32(), static_cast<size_t>(count - (NP - 1) * kPanel))) {}
+  MOTE_INLINE bool fit(int32_t count) const { return kMasks || count == NP * kPanel; }
+  template <class V>
+  MOTE_INLINE VF load(V v, const float* row) const {
+    if constexpr (kMasks && V::value == NP - 1) return hn::MaskedLoad(last_, F32(), row + v * kLanes);
+    else return MOTE_ISA_NAME::load(row + v * kLanes);
+  }
+  template <class V>
+  MOTE_INLINE void store(V v, VF sum, float* row) const {
+    if constexpr (kMasks && V::value == NP - 1) hn::BlendedStore(sum, last_, F32(), row + v * kLanes);
+    else MOTE_ISA_NAME::store(sum, row + v * kLanes);
+  }
+
+ private:
+  static constexpr bool kMasks = HWY_ARCH_X86 && kPanelVectors == 1;
+  hn::Mask<F32> last_;
+};
+
 // The sums are stored from memory where they need more than a clamp, or where the last panel is not full.
 template <int MR, int NP>
 MOTE_INLINE void store_by_rows(const TileRows& t, const Finish& finish, const VF (&sum)[MR][NP * kPanelVectors]) {
@@ -41,19 +64,22 @@ MOTE_INLINE void store_by_rows(const TileRows& t, const Finish& finish, const VF
   unroll<MR>([&](auto m) MOTE_LAMBDA {
     unroll<NP * kPanelVectors>([&](auto v) MOTE_LAMBDA { hn::Store(sum[m][v], F32(), rows[m] + v * kLanes); });
   });
-  for (int m = 0; m < MR; ++m) finish.store_row(rows[m], t.first, t.count, t.residual != nullptr ? t.residual[m] : nullptr, t.out[m]);
+  for (int m = 0; m < MR; ++m)
+    finish.store_row(rows[m], t.first, t.count, t.residual != nullptr ? t.residual[m] + t.at : nullptr, t.out[m] + t.at);
 }
 
 template <class P, int MR, int NP>
 void tile(const Tile& t, const Finish& finish) {
   using Element = typename P::Element;
   constexpr int kVectors = NP * kPanelVectors;
-  // A single sum would wait for itself at every product: then there are several, for every so many products one.
-  constexpr int kSums = MR * kVectors <= 2 ? 4 / (MR * kVectors) : 1;
-  const bool simple = t.count == NP * kPanel && finish.simple();
+  // The few sums of a single row would wait for themselves: there are two of each, for every other product one. (The order of sums must not
+  // depend on NP, which is chosen by how threads share the panels.)
+  constexpr int kSums = MR == 1 && kPanelVectors <= 2 ? 2 : 1;
+  const Vectors<NP> vectors(t.count);
+  const bool simple = vectors.fit(t.count) && finish.simple();
   VF sum[MR][kVectors];
   unroll<kVectors>([&](auto v) MOTE_LAMBDA {
-    const VF first = simple && finish.bias() != nullptr ? load(finish.bias() + t.first + v * kLanes) : hn::Zero(F32());
+    const VF first = simple && finish.bias() != nullptr ? vectors.load(v, finish.bias() + t.first) : hn::Zero(F32());
     unroll<MR>([&](auto m) MOTE_LAMBDA { sum[m][v] = first; });
   });
   VF more[kSums][MR][kVectors];  // but the first, which is `sum`
@@ -86,8 +112,10 @@ void tile(const Tile& t, const Finish& finish) {
     constexpr int kSteps = 4 / P::kGroup;
     int32_t k = 0;
     for (; k + 4 <= t.run_length; k += 4, weights += kSteps * kPanel, ahead += kAheadBytes) {
-      __builtin_prefetch(ahead, 0, 2);
-      __builtin_prefetch(ahead + 64, 0, 2);
+      if constexpr (MR > 1) {  // the processor keeps up with the streams of a single row
+        __builtin_prefetch(ahead, 0, 2);
+        __builtin_prefetch(ahead + 64, 0, 2);
+      }
       unroll<kSteps>([&](auto i) MOTE_LAMBDA { step(i, k + i * P::kGroup, weights + i * kPanel, P::kGroup); });
     }
     for (; k < t.run_length; k += P::kGroup, weights += kPanel) step(Index<0>{}, k, weights, t.run_length - k);
@@ -97,19 +125,26 @@ void tile(const Tile& t, const Finish& finish) {
                    MOTE_LAMBDA { unroll<kVectors>([&](auto v) MOTE_LAMBDA { sum[m][v] = hn::Add(sum[m][v], more[i + 1][m][v]); }); });
   });
   if (!simple) return store_by_rows<MR, NP>(t, finish, sum);
-  unroll<MR>([&](auto m) MOTE_LAMBDA {
-    float* out = t.out[m];
-    unroll<kVectors>([&](auto v) MOTE_LAMBDA {
-      if (t.residual != nullptr) sum[m][v] = hn::Add(sum[m][v], load(t.residual[m] + v * kLanes));
-      store(finish.clamped(sum[m][v]), out + v * kLanes);
+  // Read before the first store: what the stores reach, the compiler cannot know.
+  const VF lo = finish.lowest(), hi = finish.highest();
+  float* const* out = t.out;
+  const int64_t at = t.at;
+  if (const float* const* residual = t.residual; residual != nullptr) {
+    unroll<MR>([&](auto m) MOTE_LAMBDA {
+      unroll<kVectors>([&](auto v) MOTE_LAMBDA { sum[m][v] = hn::Add(sum[m][v], vectors.load(v, residual[m] + at)); });
     });
+  }
+  unroll<MR>([&](auto m) MOTE_LAMBDA {
+    float* to = out[m] + at;
+    unroll<kVectors>([&](auto v) MOTE_LAMBDA { vectors.store(v, clamp(sum[m][v], lo, hi), to); });
   });
 }
 
 // Panels that a tile of so many rows takes at once: few rows leave registers for more of them, and need more sums to keep the units busy.
+// A single row reads as much as it multiplies, and memory is quickest with a few streams.
+inline constexpr int kTwoRows = 4 / kPanelVectors, kOneRow = kPanelVectors == 4 ? 2 : kTwoRows;
 MOTE_INLINE int32_t panels_at_once(int32_t rows) {
-  constexpr int kOneRow = 8 / kPanelVectors, kTwoRows = 4 / kPanelVectors;
-  if (rows == 1) return kOneRow > kTilePanels ? kOneRow : kTilePanels;
+  if (rows == 1) return kOneRow;
   if (rows <= 3) return kTwoRows > kTilePanels ? kTwoRows : kTilePanels;
   return kTilePanels;
 }
@@ -138,8 +173,7 @@ MOTE_INLINE TileFn tile_of(int32_t rows) {
 // The micro-kernel for `rows` rows (1 to kTileRows) and at most `panels` panels; *taken: how many it takes.
 template <class P>
 TileFn tile_for(int32_t rows, int32_t panels, int32_t* taken) {
-  constexpr int kOneRow = 8 / kPanelVectors, kTwoRows = 4 / kPanelVectors;
-  if constexpr (kOneRow > kTilePanels) {
+  if constexpr (kOneRow > kTwoRows) {
     if (rows == 1 && panels >= kOneRow) return *taken = kOneRow, tile_of<P, kOneRow>(rows, std::make_integer_sequence<int, 1>{});
   }
   if constexpr (kTwoRows > kTilePanels) {

@@ -41,8 +41,8 @@ template <int MR, int NV>
 __attribute__((noinline)) void store_rows(const TileRows& t, const Finish& finish, int64_t at, const float (*rows)[NV * kLanes]) {
   const int32_t left = t.count - static_cast<int32_t>(at), count = left < NV * kLanes ? left : NV * kLanes;
   for (int m = 0; m < MR; ++m)
-    finish.store_row(rows[m], t.first + static_cast<int32_t>(at), count, t.residual != nullptr ? t.residual[m] + at : nullptr,
-                     t.out[m] + at);
+    finish.store_row(rows[m], t.first + static_cast<int32_t>(at), count, t.residual != nullptr ? t.residual[m] + t.at + at : nullptr,
+                     t.out[m] + t.at + at);
 }
 
 MOTE_INLINE const float* panel_at(const Tile& t, int64_t at) {
@@ -83,12 +83,12 @@ MOTE_INLINE void panel_by_lanes(const Tile& t, const Finish& finish, const Limit
   }
   if (t.residual != nullptr) {
     unroll<MR>([&](auto m) MOTE_LAMBDA {
-      unroll<NV>([&](auto v) MOTE_LAMBDA { sum[m][v] = hn::Add(sum[m][v], load(t.residual[m] + at + v * kLanes)); });
+      unroll<NV>([&](auto v) MOTE_LAMBDA { sum[m][v] = hn::Add(sum[m][v], load(t.residual[m] + t.at + at + v * kLanes)); });
     });
   }
   const VF lo = repeated(limits.lo), hi = repeated(limits.hi);
   unroll<MR>([&](auto m) MOTE_LAMBDA {
-    float* out = t.out[m] + at;
+    float* out = t.out[m] + t.at + at;
     unroll<NV>([&](auto v) MOTE_LAMBDA { store(clamp(sum[m][v], lo, hi), out + v * kLanes); });
   });
 }
@@ -102,7 +102,7 @@ void tile_by_lanes(const Tile& t, const Finish& finish) {
   if (t.runs == 1 && t.run_length % 4 == 0 && t.run_length > 0 && finish.simple() && t.residual == nullptr) {
     for (; at + kPanel <= t.count; at += kPanel) {
       const float* bias = finish.bias() != nullptr ? finish.bias() + t.first + at : kZeros;
-      clamped_panel<MR>(rows, t.run_length, panel_at(t, at), bias, &limits.lo, &limits.hi, t.out, at);
+      clamped_panel<MR>(rows, t.run_length, panel_at(t, at), bias, &limits.lo, &limits.hi, t.out, t.at + at);
     }
   }
   for (; at + kPanel / 2 < t.count; at += kPanel) panel_by_lanes<MR, 4>(t, finish, limits, rows, at);
@@ -117,7 +117,6 @@ MOTE_INLINE TileFn by_lanes(int32_t rows, std::integer_sequence<int, M...>) {
 // One row is left to the micro-kernel that takes several panels at once.
 template <>
 inline TileFn tile_for<PanelF32>(int32_t rows, int32_t panels, int32_t* taken) {
-  constexpr int kOneRow = 8 / kPanelVectors;
   if (rows == 1 && panels >= kOneRow) {
     *taken = kOneRow;
     return &tile<PanelF32, 1, kOneRow>;
