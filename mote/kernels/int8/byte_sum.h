@@ -2,7 +2,7 @@
 
 // q_add of bytes on vectors, for the attributes of nearly all models: what sum.h computes, in fewer instructions.
 
-#include "mote/kernels/int8/narrow.h"
+#include "mote/kernels/int8/scaled.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
@@ -19,21 +19,20 @@ template <>
 class ByteSum<false> {
  public:
   static bool can(const ops::QuantBinaryAttrs& a) {
-    return a.mode == static_cast<uint32_t>(ops::QuantMode::kFixed) && are_bytes(a) &&
-           NineBitScale::can(a.a_multiplier, a.a_shift, a.left_shift) && NineBitScale::can(a.b_multiplier, a.b_shift, a.left_shift) &&
-           Factor::is_simple(a.y_multiplier, a.y_shift);
+    return a.mode == static_cast<uint32_t>(ops::QuantMode::kFixed) && are_bytes(a) && Widen::can(a.a_multiplier, a.a_shift, a.left_shift) &&
+           Widen::can(a.b_multiplier, a.b_shift, a.left_shift) && Factor::is_simple(a.y_multiplier, a.y_shift);
   }
   // a comes less `zero`, b as it is.
   MOTE_INLINE ByteSum(const ops::QuantBinaryAttrs& a, int32_t zero)
-      : a_(a.a_multiplier, a.a_shift, a.left_shift),
-        b_(a.b_multiplier, a.b_shift, a.left_shift),
-        y_(set_ints(a.y_multiplier), set_ints(-a.y_shift - 1)),
+      : a_(a.a_multiplier, a.a_shift, a.left_shift, false),
+        b_(a.b_multiplier, a.b_shift, a.left_shift, false),
+        y_(a.y_multiplier, a.y_shift),
         a_add_(set_ints(zero - a.a_zero)),
         b_add_(set_ints(-a.b_zero)) {}
   MOTE_INLINE VI operator()(VI a, VI b) const { return y_(hn::Add(a_(hn::Add(a, a_add_)), b_(hn::Add(b, b_add_)))); }
 
  private:
-  NineBitScale a_, b_;
+  Widen a_, b_;
   SmallScale<true> y_;
   VI a_add_, b_add_;
 };

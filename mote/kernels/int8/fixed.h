@@ -68,9 +68,11 @@ class SmallScale {
  public:
   SmallScale() = default;
 
+  MOTE_INLINE SmallScale(int32_t multiplier, int32_t shift) : SmallScale(set_ints(multiplier), set_ints(-shift - 1)) {}
+
 #if HWY_ARCH_X86
-  // 2x * multiplier + 2^31 + 2^(31 + shift): its high half is what high_mul gives, with the half that rounds already added. Negative
-  // results of high_mul, those below that half now, are rounded less one.
+  // right: less one, as in Factor. 2x * multiplier + 2^31 + 2^(31 + shift): its high half is what high_mul gives, with the half that rounds
+  // already added. Negative results of high_mul, those below that half now, are rounded less one.
   MOTE_INLINE SmallScale(VI multiplier, VI right) : even_(multiplier), right_(hn::Add(right, set_ints(1))) {
     const auto one = hn::Set(U64(), 0x80000000u);
     half_ = hn::Shl(set_ints(1), right);
@@ -108,46 +110,5 @@ class SmallScale {
 #endif
 };
 inline constexpr int32_t kMostSmall = (1 << 30) - 1;  // what SmallScale takes
-
-// Factor::scale of x << left, for x of nine bits, without products of 64 bits: with D = 31 - left and the multiplier high * 2^16 + low,
-// high_mul gives (x * high << 16 - D) + (x * low + 2^(D - 1) >> D). What the rounding shift adds goes into the second part: half, and -1
-// for negative x.
-class NineBitScale {
- public:
-  NineBitScale() = default;
-  static bool can(int32_t multiplier, int32_t shift, int32_t left) {
-    return multiplier >= 1 << 30 && multiplier < 0x7fff8000 && shift <= 0 && shift >= -16 && left >= 17 && left <= 20;
-  }
-  MOTE_INLINE NineBitScale(int32_t multiplier, int32_t shift, int32_t left) : down_(31 - left), right_(-shift) {
-    const int32_t low = static_cast<int16_t>(multiplier & 0xffff), negative = shift < 0 ? 1 << down_ : 0;
-    high_ = set_ints((multiplier - low) >> 16);
-    add_ = set_ints((1 << (down_ - 1)) + (shift < 0 ? 1 << (right_ - 1 + down_) : 0));
-#if HWY_ARCH_X86
-    // In the high half of x, the sign alone is left: -1 or 0.
-    low_ = set_ints((negative << 16) | (low & 0xffff));
-#else
-    low_ = set_ints(low);
-    negative_ = set_ints(-negative);
-#endif
-  }
-  MOTE_INLINE VI operator()(VI x) const {
-#if defined(__AVX512BW__)
-    const VI high{_mm512_madd_epi16(x.raw, high_.raw)}, low{_mm512_madd_epi16(x.raw, low_.raw)};
-#elif HWY_ARCH_X86
-    const VI high{_mm256_madd_epi16(x.raw, high_.raw)}, low{_mm256_madd_epi16(x.raw, low_.raw)};
-#else
-    const VI high = hn::Mul(x, high_), low = hn::Add(hn::Mul(x, low_), hn::And(hn::ShiftRight<31>(x), negative_));
-#endif
-    const VI rest = hn::ShiftRightSame(hn::Add(low, add_), down_);
-    return hn::ShiftRightSame(hn::Add(hn::ShiftLeftSame(high, 16 - down_), rest), right_);
-  }
-
- private:
-  VI high_, low_, add_;
-#if !HWY_ARCH_X86
-  VI negative_;
-#endif
-  int down_ = 0, right_ = 0;
-};
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

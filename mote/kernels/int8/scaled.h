@@ -18,40 +18,7 @@ MOTE_INLINE VI pair_product(VI x, VI factors) {
 }
 #endif
 
-// s * multiplier / 2^31, rounded, then shifted right with rounding, as Factor does it. The multiplier is not negative and the shift one to
-// the right; |s| < 2^29. What rounds is added to the product: 2^30, and half of what the shift drops. Ties go away from zero, so a negative
-// product has one less; where it is rounded to zero first, one less changes nothing.
-class Shrink {
- public:
-  static bool can(int32_t multiplier, int32_t shift) { return multiplier >= 0 && shift < 0 && shift >= -31; }
-
-#if HWY_ARCH_WASM
-  Shrink(int32_t multiplier, int32_t shift) : factor_(Factor::make(multiplier, shift)) {}
-  MOTE_INLINE VI operator()(VI s) const { return factor_.scale<true>(s); }
-
- private:
-  Factor factor_;
-#else
-  Shrink(int32_t multiplier, int32_t shift)
-      : multiplier_(set_ints(multiplier)),
-        right_(set_ints(-shift)),
-        add_(hn::Set(Wide(), (int64_t{1} << 30) + (int64_t{1} << (30 - shift)))) {}
-  MOTE_INLINE VI operator()(VI s) const {
-    const hn::RebindToUnsigned<Wide> u64;
-    const VI odd_s = hn::BitCast(I32(), hn::ShiftRight<32>(hn::BitCast(u64, s)));
-    const auto even = hn::Add(hn::MulEven(s, multiplier_), add_), odd = hn::Add(hn::MulEven(odd_s, multiplier_), add_);
-    const VI high = hn::OddEven(hn::BitCast(I32(), hn::Add(odd, odd)), hn::BitCast(I32(), hn::ShiftRight<31>(hn::BitCast(u64, even))));
-    return shift_right(hn::Add(high, hn::ShiftRight<31>(s)), right_);
-  }
-
- private:
-  using Wide = hn::Repartition<int64_t, I32>;
-  VI multiplier_, right_;
-  hn::Vec<Wide> add_;
-#endif
-};
-
-// x << left, scaled as Factor does it, for |x| < 256, a multiplier m that is not negative and a shift r to the right (or none). With
+// x << left, scaled as Factor does it, for |x| < 512, a multiplier m that is not negative and a shift r to the right (or none). With
 // D = 31 - left that is (x * m + 2^(D - 1) + 2^(D - 1 + r) - (x < 0 ? 2^D : 0)) / 2^(D + r), where the last two terms are there if r is not
 // 0. m = high * 2^16 + low, so two products of 32 bits do. Of x with the sign changed, `negative` gives the result with the sign changed.
 class Widen {

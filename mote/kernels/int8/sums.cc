@@ -42,12 +42,12 @@ struct QuickSum {
   MOTE_INLINE VI operator()(VI a, VI b) const { return shrink(hn::Add(hn::Mul(a, left), widen(b))); }
   VI left;
   Widen widen;
-  Shrink shrink;
+  SmallScale<true> shrink;
 };
 struct QuickProduct {
   explicit QuickProduct(const ops::q_mul::Attrs& a) : shrink(a.multiplier, a.shift) {}
   MOTE_INLINE VI operator()(VI a, VI b) const { return shrink(hn::Mul(a, b)); }
-  Shrink shrink;
+  SmallScale<true> shrink;
 };
 // Any factors and shifts.
 struct Fixed {
@@ -190,7 +190,7 @@ Status sum(const OpContext& c, int32_t b_sign) {
   }
   const bool a_plain = a.a_multiplier == kHalf && a.a_shift == 0, b_plain = a.b_multiplier == kHalf && a.b_shift == 0;
   const int32_t multiplier = a_plain ? a.b_multiplier : a.a_multiplier, shift = a_plain ? a.b_shift : a.a_shift;
-  if ((!a_plain && !b_plain) || !Widen::can(multiplier, shift, a.left_shift) || !Shrink::can(a.y_multiplier, a.y_shift))
+  if ((!a_plain && !b_plain) || !Widen::can(multiplier, shift, a.left_shift) || !Factor::is_simple(a.y_multiplier, a.y_shift))
     return run_with(c, op, Fixed(a, b_sign), 40);
   if (b_sign < 0) op.second.negate();
   if (!a_plain) op.exchange();
@@ -203,7 +203,7 @@ Status run_mul(const OpContext& c) noexcept {
   const auto& a = c.attrs<ops::q_mul::Attrs>();
   const Operator op(a, c.input(0).dtype());
   if (a.mode != 0) return run_with(c, op, Real(a.a_scale, a.b_scale, a.y_scale, true), 12);
-  if (!Shrink::can(a.multiplier, a.shift)) return run_with(c, op, Fixed(a), 20);
+  if (!Factor::is_simple(a.multiplier, a.shift)) return run_with(c, op, Fixed(a), 20);
   return run_with(c, op, QuickProduct(a), 8);
 }
 
