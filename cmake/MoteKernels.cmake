@@ -40,7 +40,7 @@ set(_mote_only_avx2pairs "/int8/(q_conv|q_matmul|probe)\\.cc$")
 set(_mote_integers_avx512 avx2)
 set(_mote_base_avx512vnni avx512)
 set(_mote_flags_avx512vnni ${_mote_flags_avx512} -mavx512vnni)
-# Permutations of bytes across a register: tables alone, nothing that the probes measure.
+# Permutations of bytes across a register: what uses tables, nothing that the probes measure.
 set(_mote_base_avx512vbmi avx512vnni)
 set(_mote_flags_avx512vbmi ${_mote_flags_avx512vnni} -mavx512vbmi)
 set(_mote_only_avx512vbmi "/int8/[a-z]+_vbmi\\.cc$")
@@ -58,7 +58,7 @@ set(_mote_stage_amx avx512vnni)
 set(_mote_hot "/(gemm|weights|depthwise|attention|recurrent|common)/")
 string(APPEND _mote_hot "|/elementwise/(activations|binary|unary|rows)\\.cc$|/reduce/softmax\\.cc$|/move/(move|shapes|pad)\\.cc$")
 string(APPEND _mote_hot "|/int8/(q_conv|q_matmul|stage|depthwise|depthwise_wide|dynamic_quantize)\\.cc$")
-string(APPEND _mote_hot "|/int8/(q_reduce|q_concat|q_softmax|sums|lut|lut_vbmi)\\.cc$")
+string(APPEND _mote_hot "|/int8/q_concat\\.cc$")
 
 find_path(MOTE_HWY_INCLUDE hwy/highway.h PATHS /usr/include)
 set(_mote_kernels_default OFF)

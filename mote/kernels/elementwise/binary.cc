@@ -23,9 +23,9 @@ MOTE_INLINE void binary_row(const float* a, int a_step, const float* b, int b_st
 }
 
 // Elements of 32 bits: f32, or integers as their bits.
-template <class F>
+template <class F, int Cost = kCheap>
 struct Binary32 {
-  static constexpr int kCost = kCheap;
+  static constexpr int kCost = Cost;
   static void row(const OpContext&, const void* a, int a_step, const void* b, int b_step, void* y, int32_t n) {
     if (n > 0) binary_row(static_cast<const float*>(a), a_step, static_cast<const float*>(b), b_step, static_cast<float*>(y), n, F());
   }
@@ -34,7 +34,7 @@ struct Binary32 {
 // Integers wrap, so they are computed unsigned. Of 64 bits, one by one.
 template <class F>
 struct Binary64 {
-  static constexpr int kCost = 4 * kCheap;
+  static constexpr int kCost = 4 * kRare;
   static void row(const OpContext&, const void* a, int a_step, const void* b, int b_step, void* y, int32_t n) {
     const uint64_t *left = static_cast<const uint64_t*>(a), *right = static_cast<const uint64_t*>(b);
     uint64_t* out = static_cast<uint64_t*>(y);
@@ -80,7 +80,7 @@ KernelFn of_numbers(const OpContext& c) {
   switch (c.input(0).dtype()) {
     case DType::f32: return pick_binary<Binary32<F>>(c);
     case DType::s32:
-    case DType::u32: return pick_binary<Binary32<I>>(c);
+    case DType::u32: return pick_binary<Binary32<I, kRare>>(c);
     case DType::s64:
     case DType::u64: return pick_binary<Binary64<I>>(c);
     default: return nullptr;

@@ -9,6 +9,8 @@ namespace mote::kernels::MOTE_ISA_NAME {
 
 // What an element costs in steps of common/parallel.h.
 inline constexpr int kCheap = 8, kCostly = 48;
+// As kCheap, and not often needed in small tensors.
+inline constexpr int kRare = 9;
 
 // y[i] = f(x[i]) for n neighbours. y may be x.
 using UnaryRow = void (*)(const OpContext&, const void* x, void* y, int32_t n);
@@ -44,7 +46,7 @@ template <class Op>
 struct BinaryKernels {
   // Small tensors are all overhead: for one thread and whole operands the loop is chosen once and for all.
   static Status flat(const OpContext& c) noexcept {
-    if (!is_alone(c)) return flat_binary(c, &Op::row, Op::kCost);
+    if (Op::kCost != kCheap || !is_alone(c)) return flat_binary(c, &Op::row, Op::kCost);
     Op::row(c, c.input(0).data, 1, c.input(1).data, 1, c.output(0).data, c.output(0).count());
     return Status::kOk;
   }

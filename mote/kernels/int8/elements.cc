@@ -26,7 +26,7 @@ MOTE_INLINE void store_block(const V* v, int32_t count, T* y) {
   });
 }
 
-// y = f(x) for n neighbours: x is read as X, f takes a block of vectors of it.
+// y = f(x) for n neighbours: x is read as X, f takes a block of it.
 template <class X, class Y, class F>
 Status run_each(const OpContext& c, double cost, const F& function) {
   const Tensor &x = c.input(0), &y = c.output(0);
@@ -41,7 +41,7 @@ Status run_each(const OpContext& c, double cost, const F& function) {
   return Status::kOk;
 }
 
-// Bytes of either type, or s32, as numbers without their zero point.
+// Bytes of either type, or s16, as numbers without their zero point.
 template <class X>
 struct Numbers {
   Numbers(DType type, int32_t zero_point) : flip(type == DType::s8 ? 128 : 0), zero(wrapping_add(zero_point, flip)) {}
@@ -52,46 +52,67 @@ struct Numbers {
   int32_t flip, zero;
 };
 
-// Integers with another scale. X, Y: uint8_t for both types of bytes, or int32_t.
-template <class X, class Y>
+// s32 with another scale. Y: uint8_t for both types of bytes, or int32_t. Bytes become s32 first.
+template <class Y>
 struct Rescale {
   explicit Rescale(const OpContext& c)
-      : Rescale(c, c.attrs<ops::requantize::Attrs>(), c.input(1).dtype() == DType::f32, *c.input(1).as<const int32_t>()) {}
-  MOTE_INLINE void operator()(const X* x, int32_t n, Y* y) const {
+      : bounds(Bounds(c.attrs<ops::requantize::Attrs>().clamp_lo, c.attrs<ops::requantize::Attrs>().clamp_hi,
+                      c.attrs<ops::requantize::Attrs>().output_zero, c.output(0).dtype()),
+               c.output(0).dtype()),
+        zero(c.attrs<ops::requantize::Attrs>().input_zero),
+        is_real(c.input(1).dtype() == DType::f32) {
+    const int32_t multiplier = *c.input(1).as<const int32_t>(), shift = is_real ? 0 : *c.input(2).as<const int32_t>();
+    factor = Factor::make(multiplier, shift);
+    simple = !is_real && Factor::is_simple(multiplier, shift);
+    grows = !is_real && multiplier != kLeast && shift >= 0;
+  }
+  MOTE_INLINE void operator()(const int32_t* x, int32_t n, Y* y) const {
     VI v[4];
-    unroll<4>([&](auto k) MOTE_LAMBDA { v[k] = numbers(x + k * kIntLanes); });
+    unroll<4>([&](auto k) MOTE_LAMBDA { v[k] = hn::Sub(load_ints(x + k * kIntLanes), set_ints(zero)); });
     if (simple) {
       unroll<4>([&](auto k) MOTE_LAMBDA { v[k] = factor.template scale<true>(v[k]); });
+    } else if (grows) {
+      unroll<4>([&](auto k) MOTE_LAMBDA { v[k] = high_mul(hn::Shl(v[k], factor.left), factor.multiplier); });
     } else if (!is_real) {
-      unroll<4>([&](auto k) MOTE_LAMBDA { v[k] = factor.template scale<false>(v[k]); });
+      for (int k = 0; k < 4; ++k) v[k] = factor.template scale<false>(v[k]);
     } else if constexpr (sizeof(Y) == 1) {
       const FloatOfInts d;
       const VFI real = hn::BitCast(d, factor.multiplier);
-      unroll<4>([&](auto k) MOTE_LAMBDA { v[k] = round_within(hn::Mul(hn::ConvertTo(d, v[k]), real), wide); });
+      const Bounds within(-1000, 1000, 0, DType::s16);
+      unroll<4>([&](auto k) MOTE_LAMBDA { v[k] = round_within(hn::Mul(hn::ConvertTo(d, v[k]), real), within); });
     }
     if constexpr (sizeof(Y) == 1) store_bytes<4>(v, bounds, n, y);
     else store_block(v, n, y);
   }
-
- private:
-  Rescale(const OpContext& c, const ops::requantize::Attrs& a, bool real, int32_t multiplier)
-      : numbers(c.input(0).dtype(), a.input_zero),
-        bounds(Bounds(a.clamp_lo, a.clamp_hi, a.output_zero, c.output(0).dtype()), c.output(0).dtype()),
-        wide(-1000, 1000, 0, DType::s16),
-        is_real(real) {
-    const int32_t shift = real ? 0 : *c.input(2).as<const int32_t>();
-    factor = Factor::make(multiplier, shift);
-    simple = !real && Factor::is_simple(multiplier, shift);
-  }
-  Numbers<X> numbers;
   Factor factor;
   ByteBounds bounds;
-  Bounds wide;
-  bool is_real, simple;
+  int32_t zero;
+  bool is_real, simple, grows;
 };
-template <class X, class Y>
+// A block of x as s32.
+MOTE_INLINE const int32_t* as_s32(const uint8_t* x, DType type, int32_t count, int32_t* block) {
+  if (type == DType::s32) return whole_block(reinterpret_cast<const int32_t*>(x), count, block);
+  const int32_t flip = type == DType::s8 ? 128 : 0;
+  alignas(64) uint8_t rest[kBlock] = {};
+  const uint8_t* bytes = whole_block(x, count, rest);
+  for (int32_t k = 0; k < kBlock; k += kIntLanes)
+    hn::Store(hn::Sub(hn::Xor(load_as_ints(bytes + k, kIntLanes), set_ints(flip)), set_ints(flip)), I32(), block + k);
+  return block;
+}
+template <class Y>
 Status run_requantize(const OpContext& c) noexcept {
-  return run_each<X, Y>(c, sizeof(X) * sizeof(Y) > 1 ? 8 : 6, Rescale<X, Y>(c));
+  const Tensor &x = c.input(0), &y = c.output(0);
+  const TensorDesc* operands[] = {x.desc, y.desc};
+  const Rescale<Y> rescale(c);
+  const int32_t width = static_cast<int32_t>(dtype_bytes(x.dtype()));
+  each_run<2>(*y.desc, operands, c.rows, c.threads, 8, [&](const int64_t* at, const int64_t*, int32_t n) {
+    const Rescale<Y> f = rescale;  // of its own: what is stored cannot change it
+    alignas(64) int32_t block[kBlock] = {};
+    Y* to = reinterpret_cast<Y*>(y.as<uint8_t>() + at[1]);
+    for (int32_t i = 0; i < n; i += kBlock)
+      f(as_s32(x.as<const uint8_t>() + at[0] + int64_t{i} * width, x.dtype(), n - i, block), n - i, to + i);
+  });
+  return Status::kOk;
 }
 
 // Y: uint8_t for both types of bytes, or int16_t.
@@ -161,11 +182,11 @@ KernelFn select_requantize(const OpContext& c) noexcept {
   const auto& a = c.attrs<ops::requantize::Attrs>();
   const DType x = c.input(0).dtype(), y = c.output(0).dtype();
   if (c.input(1).count() != 1 || (!is_byte(x) && x != DType::s32)) return nullptr;
-  if (is_byte(y)) return is_byte(x) ? &run_requantize<uint8_t, uint8_t> : &run_requantize<int32_t, uint8_t>;
+  if (is_byte(y)) return &run_requantize<uint8_t>;
   // Wide results as they come: with fixed-point factors, nothing to add and no bounds.
   if (y != DType::s32 || !c.has_input(2) || a.output_zero != 0 || a.clamp_lo != ops::kNoClampLo || a.clamp_hi != ops::kNoClampHi)
     return nullptr;
-  return is_byte(x) ? &run_requantize<uint8_t, int32_t> : &run_requantize<int32_t, int32_t>;
+  return &run_requantize<int32_t>;
 }
 KernelFn select_quantize(const OpContext& c) noexcept {
   if (c.input(0).dtype() != DType::f32 || !one_scale(c)) return nullptr;

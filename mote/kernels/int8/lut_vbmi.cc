@@ -44,8 +44,7 @@ using Select = KernelFn (*)(const OpContext&) noexcept;
 int looked_up(const OpContext& c) { return c.input(0).count() == 1 ? 1 : 0; }
 
 // All bytes in place of that input.
-template <Select kSelect>
-Status run_as_table(const OpContext& c) noexcept {
+Status run_as_table(const OpContext& c, Select select) {
   constexpr int kMost = 4;
   alignas(64) uint8_t all[256], table[256];
   for (int i = 0; i < 256; ++i) all[i] = static_cast<uint8_t>(i);
@@ -68,30 +67,30 @@ Status run_as_table(const OpContext& c) noexcept {
   operands[inputs] = inputs;
   OpContext once = c;
   once.tensors = tensors, once.operands = operands, once.threads = nullptr, once.rows = {};
-  MOTE_TRY(kSelect(once)(once));
+  MOTE_TRY(select(once)(once));
   return look_up(c, x, table);
 }
 
 // Worth it for tensors larger than the table; where a size is known only when running, it might be one.
-template <Select kSelect>
-KernelFn as_table(const OpContext& c, bool possible) {
+bool as_table(const OpContext& c, bool possible) {
   const Tensor &x = c.input(looked_up(c)), &y = c.output(0);
   const bool bytes = dtype_bytes(x.dtype()) == 1 && dtype_bytes(y.dtype()) == 1;
   for (int i = 0; i < c.input_count; ++i) possible = possible && (!c.has_input(i) || c.input(i).desc->dynamic == 0);
-  return possible && bytes && y.count() >= 1024 && kSelect(c) != nullptr ? &run_as_table<kSelect> : nullptr;
+  return possible && bytes && y.count() >= 1024;
 }
 template <Select kSelect>
-KernelFn binary_as_table(const OpContext& c) {
-  return as_table<kSelect>(c, c.input(1 - looked_up(c)).count() == 1);
+KernelFn table_of(const OpContext& c, int single) {
+  if (!as_table(c, c.input(single).count() == 1) || kSelect(c) == nullptr) return nullptr;
+  return [](const OpContext& at) noexcept { return run_as_table(at, kSelect); };
 }
 
 }  // namespace
 
 KernelFn select_q_lut(const OpContext&) noexcept { return &run; }
-KernelFn select_q_add(const OpContext& c) noexcept { return binary_as_table<&MOTE_ISA_BASE::select_q_add>(c); }
-KernelFn select_q_sub(const OpContext& c) noexcept { return binary_as_table<&MOTE_ISA_BASE::select_q_sub>(c); }
-KernelFn select_q_mul(const OpContext& c) noexcept { return binary_as_table<&MOTE_ISA_BASE::select_q_mul>(c); }
-KernelFn select_requantize(const OpContext& c) noexcept { return as_table<&MOTE_ISA_BASE::select_requantize>(c, c.input(1).count() == 1); }
+KernelFn select_q_add(const OpContext& c) noexcept { return table_of<&MOTE_ISA_BASE::select_q_add>(c, 1 - looked_up(c)); }
+KernelFn select_q_sub(const OpContext& c) noexcept { return table_of<&MOTE_ISA_BASE::select_q_sub>(c, 1 - looked_up(c)); }
+KernelFn select_q_mul(const OpContext& c) noexcept { return table_of<&MOTE_ISA_BASE::select_q_mul>(c, 1 - looked_up(c)); }
+KernelFn select_requantize(const OpContext& c) noexcept { return table_of<&MOTE_ISA_BASE::select_requantize>(c, 1); }
 
 }  // namespace MOTE_ISA_NAME
 }  // namespace mote::kernels

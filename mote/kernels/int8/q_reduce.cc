@@ -96,28 +96,39 @@ using U16 = hn::Repartition<uint16_t, I32>;
 using U8Half = hn::Rebind<uint8_t, U16>;
 constexpr int32_t kChannels = 2 * kIntLanes;
 
-// `count` channels (at most kChannels) from x on; sums of 16 bits hold 256 elements.
-MOTE_INLINE void sum_channels(const Axes& axes, const End& end, const uint8_t* x, int32_t count, uint8_t* y) {
+// kChannels channels from x on; sums of 16 bits hold 256 elements.
+void sum_channels(const Axes& axes, const End& end, const uint8_t* x, uint8_t* y) {
   const hn::RebindToUnsigned<I32> u32;
   const hn::Half<U16> half;
   const auto flip = hn::Set(U8Half(), end.flip);
   auto low = hn::Zero(u32), high = hn::Zero(u32);
-  alignas(64) uint8_t some[kChannels + 64] = {};
-  axes.summed.each([&](int64_t line) {
+  const int64_t step = axes.summed.step();
+  axes.summed.each([&](int64_t line) MOTE_LAMBDA {
     const uint8_t* at = x + line;
     for (int32_t r = axes.summed.length(); r > 0; r -= 256) {
       auto sum = hn::Zero(U16());
-      for (int32_t k = r < 256 ? r : 256; k > 0; --k, at += axes.summed.step()) {
-        if (count < kChannels) copy_bytes(some, at, count);
-        const auto v = hn::Xor(hn::LoadU(U8Half(), count < kChannels ? some : at), flip);
-        sum = hn::Add(sum, hn::PromoteTo(U16(), v));
-      }
+      for (int32_t k = r < 256 ? r : 256; k > 0; --k, at += step)
+        sum = hn::Add(sum, hn::PromoteTo(U16(), hn::Xor(hn::LoadU(U8Half(), at), flip)));
       low = hn::Add(low, hn::PromoteTo(u32, hn::LowerHalf(half, sum)));
       high = hn::Add(high, hn::PromoteTo(u32, hn::UpperHalf(half, sum)));
     }
   });
   const VI v[2] = {end(hn::BitCast(I32(), low)), end(hn::BitCast(I32(), high))};
-  store_bytes<2>(v, end.bounds, count, y);
+  store_bytes<2>(v, end.bounds, kChannels, y);
+}
+// `count` channels, fewer than that.
+void sum_few_channels(const Axes& axes, const End& end, const uint8_t* x, int32_t count, uint8_t* y) {
+  const VI flip = set_ints(end.flip);
+  const int64_t step = axes.summed.step();
+  for (int32_t first = 0; first < count; first += kIntLanes) {
+    VI sum = hn::Zero(I32());
+    axes.summed.each([&](int64_t line) MOTE_LAMBDA {
+      const uint8_t* at = x + first + line;
+      for (int32_t r = axes.summed.length(); r > 0; --r, at += step) sum = hn::Add(sum, hn::Xor(load_as_ints(at, count - first), flip));
+    });
+    const VI v = end(sum);
+    store_bytes<1>(&v, end.bounds, count - first < kIntLanes ? count - first : kIntLanes, y + first);
+  }
 }
 
 // All elements of the lines from x on.
@@ -127,7 +138,7 @@ MOTE_INLINE int32_t sum_lines(const Axes& axes, const End& end, const uint8_t* x
   constexpr int32_t kStep = static_cast<int32_t>(hn::MaxLanes(d));
   const auto flip = hn::Set(d, end.flip);
   auto sums = hn::Zero(u64);
-  const auto whole = [&](const uint8_t* line) {
+  const auto whole = [&](const uint8_t* line) MOTE_LAMBDA {
     int32_t i = 0;
     for (; i + kStep <= axes.last; i += kStep) sums = hn::Add(sums, hn::SumsOf8(hn::Xor(hn::LoadU(d, line + i), flip)));
     if (i == axes.last) return;
@@ -136,7 +147,7 @@ MOTE_INLINE int32_t sum_lines(const Axes& axes, const End& end, const uint8_t* x
     for (int32_t k = 0; i < axes.last; ++i) rest[k++] = line[i];
     sums = hn::Add(sums, hn::SumsOf8(hn::Xor(hn::Load(d, rest), flip)));
   };
-  axes.summed.each([&](int64_t line) {
+  axes.summed.each([&](int64_t line) MOTE_LAMBDA {
     for (int32_t r = 0; r < axes.summed.length(); ++r) whole(x + line + r * axes.summed.step());
   });
   return static_cast<int32_t>(hn::GetLane(hn::SumOfLanes(u64, sums)));
@@ -157,8 +168,8 @@ Status run(const OpContext& c) noexcept {
       // The last block begins early where there is another one before it.
       int32_t first = part % blocks * kChannels;
       if (first + kChannels > axes.last && first > 0) first = axes.last - kChannels;
-      const int32_t left = axes.last - first;
-      sum_channels(axes, end, x + from + first, left < kChannels ? left : kChannels, y + to + first);
+      if (axes.last < kChannels) sum_few_channels(axes, end, x + from, axes.last, y + to);
+      else sum_channels(axes, end, x + from + first, y + to + first);
     });
     return Status::kOk;
   }

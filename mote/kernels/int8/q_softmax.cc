@@ -1,146 +1,26 @@
-// Softmax of 8-bit elements: how far an element is below the greatest one is a number below 256, so its exponential comes from a table.
-// A few rows at a time: what they are divided by is found for all of them together.
-
-#include "mote/ops/q_softmax/q_softmax.h"
-
-#include "mote/kernels/common/parallel.h"
-#include "mote/kernels/common/rows_of.h"
-#include "mote/kernels/int8/bytes.h"
-#include "mote/kernels/int8/narrow.h"
-#include "mote/kernels/portable.h"
+#include "mote/kernels/int8/softmax.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
 namespace {
 
-using ops::q_softmax::Attrs;
-using U32 = hn::RebindToUnsigned<I32>;
-
-constexpr int32_t kMaxLength = 2048;  // so that sums fit 32 bits
-constexpr int32_t kBlock = 4 * kIntLanes;
-
-// The greatest of n bytes, with `flip` taken for s8.
-MOTE_INLINE uint8_t greatest(const uint8_t* x, int32_t n, uint8_t flip) {
-  const hn::CappedTag<uint8_t, 4 * kIntLanes> d;
-  const auto flips = hn::Set(d, flip);
-  alignas(64) uint8_t lanes[kBlock];
-  auto most = hn::Zero(d);
-  for (int32_t i = 0; i + kBlock <= n; i += kBlock) most = hn::Max(most, hn::Xor(hn::LoadU(d, x + i), flips));
-  // The last ones again, or all there are.
-  if (n >= kBlock) most = hn::Max(most, hn::Xor(hn::LoadU(d, x + n - kBlock), flips));
-  hn::Store(most, d, lanes);
-  if (n < kBlock)
-    for (int32_t i = 0; i < n; ++i) lanes[i] = static_cast<uint8_t>(x[i] ^ flip);
-  VI wide = hn::Zero(I32());
-  unroll<4>([&](auto k) MOTE_LAMBDA { wide = hn::Max(wide, load_as_ints(lanes + k * kIntLanes, kIntLanes)); });
-  return static_cast<uint8_t>(hn::GetLane(hn::MaxOfLanes(I32(), wide)));
-}
-
-// Exponentials of a row's elements, zeros up to whole blocks behind them, and their sum with 12 integer bits.
-MOTE_INLINE int32_t exponentials(const int32_t* table, const uint8_t* x, int32_t n, uint8_t flip, int32_t* out) {
-  const uint8_t most = static_cast<uint8_t>(greatest(x, n, flip) ^ flip);
-  int32_t i = 0;
-  for (; i < n; ++i) out[i] = table[static_cast<uint8_t>(most - x[i])];
-  for (; i % kBlock != 0; ++i) out[i] = 0;
-  auto sums = hn::Zero(U32());
-  const auto half = hn::Set(U32(), 1u << 11);
-  for (int32_t k = 0; k < i; k += kIntLanes)
-    sums = hn::Add(sums, hn::ShiftRight<12>(hn::Add(hn::BitCast(U32(), hn::Load(I32(), out + k)), half)));
-  return static_cast<int32_t>(hn::GetLane(hn::SumOfLanes(U32(), sums)));
-}
-
-// One divided by 1 + fraction (31 bits), by the portable kernel's Newton steps; what saturates there does not come up for these.
-MOTE_INLINE VI reciprocals(VI fraction) {
-  const VI half = hn::Add(hn::ShiftRight<1>(fraction), set_ints(1 << 30));
-  VI x = hn::Add(set_ints(1515870810), high_mul(half, set_ints(-1010580540)));
-  for (int i = 0; i < 3; ++i) x = hn::Add(x, hn::ShiftLeft<2>(high_mul(x, hn::Sub(set_ints(1 << 29), high_mul(half, x)))));
-  return hn::IfThenElse(hn::Gt(x, set_ints((1 << 30) - 1)), set_ints(0x7fffffff), hn::ShiftLeft<1>(x));
-}
-
-// exp * scale / 2^31, rounded, then / 2^right, rounded; nothing is negative, and right is not 0.
-#if HWY_ARCH_WASM
-class Scaled {
+// One by one: processors gather no faster.
+class Table {
  public:
-  Scaled(int32_t scale, int right) : scale_(set_ints(scale)), right_(set_ints(right - 1)) {}
-  MOTE_INLINE VI operator()(VI exp) const { return rounding_shift_right(high_mul(scale_, exp), right_); }
+  explicit Table(const int32_t* exponentials) : exponentials_(exponentials) {}
+  MOTE_INLINE void look_up(hn::Vec<hn::CappedTag<uint8_t, kBlock>> below, int32_t count, int32_t* out) const {
+    alignas(64) uint8_t index[kBlock];
+    hn::Store(below, hn::CappedTag<uint8_t, kBlock>(), index);
+    for (int32_t i = 0; i < kBlock; i += 8) unroll<8>([&](auto k) MOTE_LAMBDA { out[i + k] = exponentials_[index[i + k]]; });
+    for (int32_t i = count; i < kBlock; ++i) out[i] = 0;
+  }
+  static MOTE_INLINE void store(const VI* v, const ByteBounds& bounds, int32_t count, uint8_t* y) { store_bytes<4>(v, bounds, count, y); }
 
  private:
-  VI scale_, right_;
+  const int32_t* exponentials_;
 };
-#else
-class Scaled {
- public:
-  Scaled(int32_t scale, int right)
-      : scale_(set_ints(scale)), add_(hn::Set(Wide(), (int64_t{1} << 30) + (int64_t{1} << (30 + right)))), right_(right) {}
-  MOTE_INLINE VI operator()(VI exp) const {
-    const hn::RebindToUnsigned<Wide> u64;
-    const VI odd_exp = hn::BitCast(I32(), hn::ShiftRight<32>(hn::BitCast(u64, exp)));
-    const auto even = hn::BitCast(u64, hn::Add(hn::MulEven(exp, scale_), add_)),
-               odd = hn::BitCast(u64, hn::Add(hn::MulEven(odd_exp, scale_), add_));
-    return hn::OddEven(hn::BitCast(I32(), hn::ShiftRightSame(odd, right_ - 1)), hn::BitCast(I32(), hn::ShiftRightSame(even, 31 + right_)));
-  }
-
- private:
-  using Wide = hn::Repartition<int64_t, I32>;
-  VI scale_;
-  hn::Vec<Wide> add_;
-  int right_;
-};
-#endif
-
-// Y: uint8_t for both types of bytes, or int16_t.
-template <class Y>
-MOTE_INLINE void write(const int32_t* exps, const Scaled& scaled, const ByteBounds& bounds, int32_t n, uint8_t* y) {
-  for (int32_t i = 0; i < n; i += kBlock) {
-    VI v[4];
-    unroll<4>([&](auto k) MOTE_LAMBDA { v[k] = scaled(hn::Load(I32(), exps + i + k * kIntLanes)); });
-    if constexpr (sizeof(Y) == 1) {
-      store_bytes<4>(v, bounds, n - i, y + i);
-    } else {
-      unroll<4>([&](auto k) MOTE_LAMBDA {
-        const int32_t at = i + k * kIntLanes;
-        if (at < n) store_ints(hn::Min(set_ints(32767), hn::Sub(v[k], set_ints(32768))), n - at, reinterpret_cast<Y*>(y) + at);
-      });
-    }
-  }
-}
-
-template <class Y>
-Status run(const OpContext& c) noexcept {
-  const Tensor &x = c.input(0), &y = c.output(0);
-  const int32_t n = y.dim(y.rank() - 1);
-  if (y.count() == 0) return Status::kOk;
-  alignas(64) int32_t table[256];
-  softmax_exponentials(c.attrs<Attrs>(), table);
-  const RowsOf in(x), out(y);
-  const uint8_t flip = x.dtype() == DType::s8 ? 128 : 0;
-  const ByteBounds bounds(Bounds(ops::kNoClampLo, ops::kNoClampHi, y.dtype() == DType::s8 ? -128 : 0, y.dtype()), y.dtype());
-  const int32_t rows = y.count() / n, step = (n + kBlock - 1) / kBlock * kBlock, fit = kMaxLength / step,
-                most = fit < kIntLanes ? fit : kIntLanes, groups = (rows + most - 1) / most;
-  split_rows(c.threads, groups, static_cast<double>(y.count()) * 25, [&](int32_t group) {
-    alignas(64) int32_t exps[kMaxLength], scales[kIntLanes] = {};
-    int right[kIntLanes];
-    const int32_t first = group * most, count = rows - first < most ? rows - first : most;
-    for (int32_t i = 0; i < count; ++i) {
-      const uint32_t sum =
-          static_cast<uint32_t>(exponentials(table, reinterpret_cast<const uint8_t*>(in(first + i)), n, flip, exps + i * step));
-      const int zeros = __builtin_clz(sum | 1u), exponent = 12 - zeros + 31 - static_cast<int>(sizeof(Y)) * 8;
-      scales[i] = static_cast<int32_t>(sum << zeros & 0x7fffffffu);
-      right[i] = exponent > 31 ? 31 : exponent;
-    }
-    hn::Store(reciprocals(hn::Load(I32(), scales)), I32(), scales);
-    for (int32_t i = 0; i < count; ++i)
-      write<Y>(exps + i * step, Scaled(scales[i], right[i]), bounds, n, reinterpret_cast<uint8_t*>(out(first + i)));
-  });
-  return Status::kOk;
-}
 
 }  // namespace
 
-KernelFn select_q_softmax(const OpContext& c) noexcept {
-  const Tensor &x = c.input(0), &y = c.output(0);
-  if (x.rank() < 2 || x.dim(x.rank() - 1) > kMaxLength || x.stride(x.rank() - 1) != 1) return nullptr;
-  if (x.dtype() != DType::s8 && x.dtype() != DType::u8) return nullptr;
-  return y.dtype() == DType::s16 ? &run<int16_t> : &run<uint8_t>;
-}
+KernelFn select_q_softmax(const OpContext& c) noexcept { return can_softmax(c) ? &run_softmax<Table> : nullptr; }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

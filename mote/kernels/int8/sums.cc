@@ -37,6 +37,7 @@ struct Operator {
 // The operators as functions of numbers. In fixed point, TFLite's factor of the operand with the larger scale is 1/2: that operand comes
 // first and is only shifted.
 struct QuickSum {
+  static constexpr bool kQuick = true;
   QuickSum(const ops::QuantBinaryAttrs& a, int32_t multiplier, int32_t shift, bool negative)
       : left(set_ints(1 << (a.left_shift - 1))), widen(multiplier, shift, a.left_shift, negative), shrink(a.y_multiplier, a.y_shift) {}
   MOTE_INLINE VI operator()(VI a, VI b) const { return shrink(hn::Add(hn::Mul(a, left), widen(b))); }
@@ -45,12 +46,14 @@ struct QuickSum {
   SmallScale<true> shrink;
 };
 struct QuickProduct {
+  static constexpr bool kQuick = true;
   explicit QuickProduct(const ops::q_mul::Attrs& a) : shrink(a.multiplier, a.shift) {}
   MOTE_INLINE VI operator()(VI a, VI b) const { return shrink(hn::Mul(a, b)); }
   SmallScale<true> shrink;
 };
 // Any factors and shifts.
 struct Fixed {
+  static constexpr bool kQuick = false;
   explicit Fixed(const ops::q_mul::Attrs& m) : y(Factor::make(m.multiplier, m.shift)), product(true) {}
   Fixed(const ops::QuantBinaryAttrs& s, int32_t sign)
       : a(Factor::make(s.a_multiplier, s.a_shift)),
@@ -68,6 +71,7 @@ struct Fixed {
   bool product = false;
 };
 struct Real {
+  static constexpr bool kQuick = true;
   Real(float a, float b, float y, bool is_product) : a_scale(a), b_scale(b), y_scale(y), product(is_product) {}
   MOTE_INLINE VI operator()(VI a, VI b) const {
     const FloatOfInts d;
@@ -81,35 +85,30 @@ struct Real {
   bool product;
 };
 
-// The bytes of an operand, a block at a time.
-class Bytes {
- public:
+// The bytes of an operand, a block at a time. Those that repeat are copied until they fill whole blocks, and read over and over.
+struct Bytes {
   // period: how many there are before they repeat, 0 where they do not.
-  MOTE_INLINE Bytes(const uint8_t* bytes, int32_t period, uint8_t* copies) : at_(bytes) {
+  [[gnu::noinline]] Bytes(const uint8_t* bytes, int32_t period, uint8_t* copies) : at(bytes) {
     if (period == 0) return;
-    step_back_ = (kBlock + period - 1) / period * period;
-    const int32_t all = step_back_ + kBlock;
+    back = (kBlock + period - 1) / period * period;
+    const int32_t all = back + kBlock;
     if (period == 1) fill_bytes(copies, *bytes, all);
     else
       for (int32_t i = 0; i < all; i += period) copy_bytes(copies + i, bytes, all - i < period ? all - i : period);
-    at_ = copies, end_ = copies + step_back_;
+    at = copies, end = copies + back;
   }
-  // The next block, `count` bytes of which are there.
-  MOTE_INLINE const uint8_t* next(int32_t count, uint8_t* rest) {
-    const uint8_t* now = at_;
-    at_ += kBlock;
-    if (step_back_ != 0) {
-      if (at_ >= end_) at_ -= step_back_;
-    } else if (count < kBlock) {
-      copy_bytes(rest, now, count);
-      return rest;
-    }
-    return now;
+  MOTE_INLINE void advance() {
+    at += kBlock;
+    if (at >= end && end != nullptr) at -= back;
   }
-
- private:
-  const uint8_t *at_, *end_ = nullptr;
-  int32_t step_back_ = 0;
+  // The last `count` bytes as a block, in memory of its own where what follows them belongs to others.
+  [[gnu::noinline]] void rest(int32_t count, uint8_t* copy) {
+    if (end != nullptr) return;
+    copy_bytes(copy, at, count);
+    at = copy;
+  }
+  const uint8_t *at, *end = nullptr;
+  int32_t back = 0;
 };
 
 MOTE_INLINE VI read(const uint8_t* p, VI flip, VI less) {
@@ -117,25 +116,38 @@ MOTE_INLINE VI read(const uint8_t* p, VI flip, VI less) {
   return hn::Sub(hn::Xor(v, flip), less);
 }
 
-// A row of n results; periods as above.
-using Row = void (*)(const Operator&, const void* function, const uint8_t* a, int32_t a_period, const uint8_t* b, int32_t b_period,
-                     uint8_t* y, int32_t n);
+// Whole blocks of results; leaves a and b behind what was read.
+using Blocks = void (*)(const Operator&, const void* function, Bytes* a, Bytes* b, uint8_t* y, int32_t count);
 template <class F>
-void row(const Operator& op, const void* function, const uint8_t* a, int32_t a_period, const uint8_t* b, int32_t b_period, uint8_t* y,
-         int32_t n) {
-  alignas(64) uint8_t copies[kMostRepeated + 192], rest[2][128];
+void blocks(const Operator& op, const void* function, Bytes* a, Bytes* b, uint8_t* y, int32_t count) {
   const F f = *static_cast<const F*>(function);
   const VI a_flip = set_ints(op.first.flip), a_less = set_ints(op.first.less), b_flip = set_ints(op.second.flip),
            b_less = set_ints(op.second.less);
   const ByteBounds bounds = op.bounds;
-  Bytes p(a, a_period, copies), q(b, b_period, copies);
-  for (int32_t i = 0; i < n; i += kBlock) {
-    const uint8_t *left = p.next(n - i, rest[0]), *right = q.next(n - i, rest[1]);
+  Bytes p = *a, q = *b;
+  for (; count > 0; --count, y += kBlock, p.advance(), q.advance()) {
     VI v[4];
-    unroll<4>([&](auto k)
-                  MOTE_LAMBDA { v[k] = f(read(left + k * kIntLanes, a_flip, a_less), read(right + k * kIntLanes, b_flip, b_less)); });
-    store_bytes<4>(v, bounds, n - i, y + i);
+    const auto part = [&](int k)
+                          MOTE_LAMBDA { return f(read(p.at + k * kIntLanes, a_flip, a_less), read(q.at + k * kIntLanes, b_flip, b_less)); };
+    if constexpr (F::kQuick) unroll<4>([&](auto k) MOTE_LAMBDA { v[k] = part(k); });
+    else
+      for (int k = 0; k < 4; ++k) v[k] = part(k);
+    store_bytes<4>(v, bounds, kBlock, y);
   }
+  *a = p, *b = q;
+}
+
+// A row of n results; periods as above.
+void row(const Operator& op, const void* function, Blocks blocks_of, const uint8_t* a, int32_t a_period, const uint8_t* b, int32_t b_period,
+         uint8_t* y, int32_t n) {
+  alignas(64) uint8_t copies[kMostRepeated + 192], rest[3][128];
+  Bytes p(a, a_period, copies), q(b, b_period, copies);
+  const int32_t whole = n / kBlock * kBlock;
+  blocks_of(op, function, &p, &q, y, n / kBlock);
+  if (whole == n) return;
+  p.rest(n - whole, rest[0]), q.rest(n - whole, rest[1]);
+  blocks_of(op, function, &p, &q, rest[2], 1);
+  __builtin_memcpy(y + whole, rest[2], static_cast<size_t>(n - whole));
 }
 
 // Rows of operands that one of the inputs repeats become one row; returns the input's period in it, or 0.
@@ -154,15 +166,15 @@ int32_t join_rows(Nest<3>* nest, int* input) {
   return n;
 }
 
-Status run(const OpContext& c, const Operator& op, const void* function, Row row, double cost) {
+Status run(const OpContext& c, const Operator& op, const void* function, Blocks blocks_of, double cost) {
   const Tensor &a = c.input(op.first_input), &b = c.input(1 - op.first_input), &y = c.output(0);
   const TensorDesc* operands[] = {a.desc, b.desc, y.desc};
   int32_t period = 0;
   int repeated = 0;
   const auto body = [&](const int64_t* at, const int64_t* steps, int32_t n) {
     const int32_t whole = period == 0 ? 1 : period;
-    row(op, function, a.as<const uint8_t>() + at[0], steps[0] == 0 ? whole : 0, b.as<const uint8_t>() + at[1], steps[1] == 0 ? whole : 0,
-        y.as<uint8_t>() + at[2], n);
+    row(op, function, blocks_of, a.as<const uint8_t>() + at[0], steps[0] == 0 ? whole : 0, b.as<const uint8_t>() + at[1],
+        steps[1] == 0 ? whole : 0, y.as<uint8_t>() + at[2], n);
   };
   if (!c.rows.all()) return each_run<3>(*y.desc, operands, c.rows, c.threads, cost, body), Status::kOk;
   const int32_t widths[] = {1, 1, 1};
@@ -176,7 +188,7 @@ Status run(const OpContext& c, const Operator& op, const void* function, Row row
 
 template <class F>
 Status run_with(const OpContext& c, const Operator& op, const F& function, double cost) {
-  return run(c, op, &function, &row<F>, cost);
+  return run(c, op, &function, &blocks<F>, cost);
 }
 
 constexpr int32_t kHalf = 1 << 30;

@@ -16,6 +16,10 @@ MOTE_INLINE void set(uint8_t* p, W v) {
   std::memcpy(p, &v, sizeof v);
 }
 
+struct Sixteen {
+  uint64_t a, b;
+};
+
 // First and last W of the range, which may overlap.
 template <class W>
 MOTE_INLINE void copy_ends(uint8_t* to, const uint8_t* from, int64_t bytes) {
@@ -127,6 +131,27 @@ void move_turned(const Moves& m, int row_loop, int column_loop, const uint8_t* f
   each_run(outer, threads, 2.0 * m.size[row_loop] * sizeof(W), body);
 }
 
+// Runs of neighbours that are short: two loops at once, so that nothing but the copies is done for each of them.
+void move_short_runs(const Moves& m, const uint8_t* from, uint8_t* to, int64_t bytes, const Threads* threads) {
+  Moves outer = m;
+  --outer.depth;
+  const auto rows = [&](const int64_t* offset, const int64_t* step, int32_t n) {
+    const uint8_t* source = from + offset[0];
+    uint8_t* target = to + offset[1];
+    const auto each = [&](const auto& copy) {
+      for (int32_t i = 0; i < n; ++i, source += step[0], target += step[1]) copy(target, source);
+    };
+    if (bytes == 32) each([](uint8_t* t, const uint8_t* f) { copy_ends<Sixteen>(t, f, 32); });
+    else if (bytes >= 16)
+      each([bytes](uint8_t* t, const uint8_t* f) {
+        for (int64_t i = 0; i + 16 < bytes; i += 16) set(t + i, get<Sixteen>(f + i));
+        set(t + bytes - 16, get<Sixteen>(f + bytes - 16));
+      });
+    else each([bytes](uint8_t* t, const uint8_t* f) { copy_bytes(t, f, bytes); });
+  };
+  each_run(outer, threads, static_cast<double>(bytes) + 20, rows, 1);
+}
+
 template <class W>
 void move_elements(Moves m, const uint8_t* from, uint8_t* to, const Threads* threads) {
   constexpr int64_t kWidth = sizeof(W);
@@ -140,7 +165,9 @@ void move_elements(Moves m, const uint8_t* from, uint8_t* to, const Threads* thr
   if (!runs && rows >= 0 && columns >= 0 && rows != columns && m.size[rows] > 1) {
     return move_turned<W>(m, rows, columns, from, to, threads);
   }
-  each_run(m, threads, kWidth, [&](const int64_t* offset, const int64_t* step, int32_t n) {
+  constexpr int64_t kShort = 256;
+  if (runs && last > 0 && m.size[last] * kWidth <= kShort) return move_short_runs(m, from, to, m.size[last] * kWidth, threads);
+  each_run(m, threads, runs ? kWidth : 2 * kWidth + 8, [&](const int64_t* offset, const int64_t* step, int32_t n) {
     if (runs) copy_bytes(to + offset[1], from + offset[0], n * kWidth);
     else move_apart<W>(from + offset[0], step[0], to + offset[1], step[1], n);
   });
@@ -149,9 +176,6 @@ void move_elements(Moves m, const uint8_t* from, uint8_t* to, const Threads* thr
 }  // namespace
 
 void copy_bytes(uint8_t* to, const uint8_t* from, int64_t bytes) noexcept {
-  struct Sixteen {
-    uint64_t a, b;
-  };
   if (bytes > 64) std::memmove(to, from, static_cast<size_t>(bytes));
   else if (bytes >= 32) {
     const auto a = get<Sixteen>(from), b = get<Sixteen>(from + 16), c = get<Sixteen>(from + bytes - 32),
