@@ -159,10 +159,28 @@ void lines_of(const Lines& s) {
 
 using LinesFn = void (*)(const Lines&);
 
+#if defined(__AVX512VNNI__)
+using Main = QuadForm<Wide512>;
+using Small = QuadForm<Wide256>;
+#elif defined(__AVXVNNI__)
+using Main = QuadForm<Wide256>;
+using Small = Main;
+#else
+using Main = PairForm;
+using Small = Main;
+#endif
+
+// Windows of 5x5 taps have Main alone: what is smaller would be as much code again.
+constexpr int32_t least_channels(int32_t kernel) { return kernel == 5 ? Main::kChannels : Small::kChannels; }
+
 template <class F>
 LinesFn lines_for(const Geometry& g) {
-  static constexpr LinesFn kFns[] = {&lines_of<F, 3, 1>, &lines_of<F, 3, 2>, &lines_of<F, 5, 1>, &lines_of<F, 5, 2>};
-  return kFns[number_of(g)];
+  if constexpr (F::kChannels == Main::kChannels) {
+    static constexpr LinesFn kFns[] = {&lines_of<F, 3, 1>, &lines_of<F, 3, 2>, &lines_of<F, 5, 1>, &lines_of<F, 5, 2>};
+    return kFns[number_of(g)];
+  } else {
+    return g.stride_w == 1 ? &lines_of<F, 3, 1> : &lines_of<F, 3, 2>;
+  }
 }
 
 // A block of channels: its weights, and what belongs to its sums.
@@ -220,57 +238,55 @@ class Block {
   }
 
   void pack_weights() {
+    // Panels hold four taps of a channel together. The block's channels come to be behind kPanel others; the last panel may go beyond them.
+    const int32_t groups = (p_.g.kernel_h * p_.g.kernel_w + 3) / 4, begin = first_ / kPanel * kPanel;
+    alignas(64) int32_t fours[(kMaxTaps * kMaxTaps + 3) / 4][F::kChannels + 2 * kPanel];
+    const int8_t* from = p_.weights + int64_t{begin} * groups * 4;
+    for (int32_t c = begin; c < first_ + F::kChannels; c += kPanel) {
+      for (int32_t group = 0; group < groups; ++group, from += kPanel * 4) {
+        int32_t* to = fours[group] + kPanel + c - first_;
+        for (int i = 0; i < kPanel; i += kIntLanes) hn::StoreU(load_ints(reinterpret_cast<const int32_t*>(from) + i), I32(), to + i);
+      }
+    }
     const Slots& slots = kSlots[number_of(p_.g)];
-    for (int i = 0; i < F::kChannels; i += kIntLanes) hn::Store(hn::Zero(I32()), I32(), weight_sums_ + i);
-    const bool plain = p_.a.weight_zero == 0;
-    for (int32_t slot = 0; slot < slots.count; ++slot) {
-      if (plain) pack_slot<true>(slot, slots.taps[slot], slot < slots.once);
-      else pack_slot<false>(slot, slots.taps[slot], slot < slots.once);
+    for (int c = 0; c < F::kChannels; c += kIntLanes) {
+      VI sum = hn::Zero(I32());
+      for (int32_t slot = 0; slot < slots.count; ++slot) {
+        const VI more = pack_slot(slot, slots.taps[slot], fours[0] + kPanel + c, c);
+        if (slot < slots.once) sum = hn::Add(sum, more);
+      }
+      hn::Store(sum, I32(), weight_sums_ + c);
     }
   }
-  // Panels hold four taps of a channel together. The block's channels come to be behind kPanel others; the last panel may go beyond them.
-  template <bool Plain>
-  void pack_slot(int32_t slot, const int8_t* list, bool count) {
-    const int32_t taps = p_.g.kernel_h * p_.g.kernel_w, groups = (taps + 3) / 4;
-    alignas(64) int32_t main[F::kWords][kSpread], rest[F::kWords][kSpread], sums[kSpread];
-    const VI zero = set_ints(p_.a.weight_zero);
-    VI any = hn::Zero(I32());
-    for (int32_t c = first_ / kPanel * kPanel; c < first_ + F::kChannels; c += kIntLanes) {
-      VI near[4], far[4], sum = hn::Zero(I32());
-      unroll<4>([&](auto i) MOTE_LAMBDA {
-        near[i] = far[i] = hn::Zero(I32());
-        const int32_t k = list[i];
-        if (k < 0) return;
-        const int8_t* from = p_.weights + ((c / kPanel * groups + k / 4) * kPanel + c % kPanel) * 4;
-        near[i] = hn::ShiftRight<24>(hn::ShiftLeftSame(load_ints(reinterpret_cast<const int32_t*>(from)), 24 - k % 4 * 8));
-        if constexpr (!Plain) near[i] = hn::Sub(near[i], zero);
-        sum = hn::Add(sum, near[i]);
-        if constexpr (!Plain) {
-          if constexpr (F::kWords == 1) {
-            const VI within = hn::Min(set_ints(127), hn::Max(set_ints(-128), near[i]));
-            far[i] = hn::Sub(near[i], within);
-            near[i] = within;
-            any = hn::Or(any, far[i]);
-          }
-        }
-      });
-      hn::StoreU(sum, I32(), sums + kPanel + c - first_);
-      unroll<F::kWords>([&](auto w) MOTE_LAMBDA {
-        hn::StoreU(F::template word<w>(near), I32(), main[w] + kPanel + c - first_);
-        if constexpr (!Plain) hn::StoreU(F::template word<w>(far), I32(), rest[w] + kPanel + c - first_);
-      });
-    }
-    unroll<F::kWords>([&](auto w) MOTE_LAMBDA {
-      int32_t* to = reinterpret_cast<int32_t*>(main_ + slot * F::kSlotBytes) + w * F::kWordStep;
-      int32_t* more = reinterpret_cast<int32_t*>(rest_ + slot * F::kSlotBytes) + w * F::kWordStep;
-      unroll<F::kChannels / 4>([&](auto i) MOTE_LAMBDA {
-        copy_four(main[w] + kPanel + i * 4, to + F::word_place(i * 4));
-        if constexpr (!Plain) copy_four(rest[w] + kPanel + i * 4, more + F::word_place(i * 4));
-      });
+  // A vector of channels from number c on, from groups of four taps; returns the sum of their weights.
+  MOTE_INLINE VI pack_slot(int32_t slot, const int8_t* taps, const int32_t* fours, int c) {
+    VI near[4], far[4], sum = hn::Zero(I32());
+    unroll<4>([&](auto i) MOTE_LAMBDA {
+      near[i] = far[i] = hn::Zero(I32());
+      const int32_t k = taps[i];
+      if (k < 0) return;
+      const VI four = load_ints(fours + k / 4 * (F::kChannels + 2 * kPanel));
+      near[i] = hn::Sub(hn::ShiftRight<24>(hn::ShiftLeftSame(four, 24 - k % 4 * 8)), set_ints(p_.a.weight_zero));
+      sum = hn::Add(sum, near[i]);
     });
-    for (int i = 0; count && i < F::kChannels; i += kIntLanes)
-      hn::Store(hn::Add(hn::Load(I32(), weight_sums_ + i), load_ints(sums + kPanel + i)), I32(), weight_sums_ + i);
-    if (!Plain && !hn::AllTrue(I32(), hn::Eq(any, hn::Zero(I32())))) has_rest_ = true;
+    // Without a zero point, nothing needs more than 8 bits.
+    if (F::kWords == 1 && p_.a.weight_zero != 0) {
+      unroll<4>([&](auto i) MOTE_LAMBDA {
+        const VI within = hn::Min(set_ints(127), hn::Max(set_ints(-128), near[i]));
+        far[i] = hn::Sub(near[i], within);
+        near[i] = within;
+        if (!hn::AllTrue(I32(), hn::Eq(far[i], hn::Zero(I32())))) has_rest_ = true;
+      });
+      place_words(F::template word<0>(far), c, rest_ + slot * F::kSlotBytes);
+    }
+    unroll<F::kWords>([&](auto w)
+                          MOTE_LAMBDA { place_words(F::template word<w>(near), c, main_ + slot * F::kSlotBytes + w * F::kWordStep * 4); });
+    return sum;
+  }
+  static MOTE_INLINE void place_words(VI words, int c, uint8_t* slot) {
+    alignas(64) int32_t v[kIntLanes];
+    hn::Store(words, I32(), v);
+    unroll<kIntLanes / 4>([&](auto i) MOTE_LAMBDA { copy_four(v + i * 4, reinterpret_cast<int32_t*>(slot) + F::word_place(c + i * 4)); });
   }
 
   void run_rows(int32_t n, int32_t y, int32_t height, const uint8_t* zeros) {
@@ -328,7 +344,6 @@ class Block {
     p_.stage.store(done, {sums, F::kChannels, count, 0, F::kChannels, out, p_.add ? residual : nullptr, terms, false});
   }
 
-  static constexpr int kSpread = F::kChannels + 2 * kPanel;
   const Problem& p_;
   int32_t first_, rows_;
   bool has_rest_ = false, direct_;
@@ -345,22 +360,12 @@ void run_block(const Problem& p, int32_t first, int32_t begin, int32_t end) {
   for (int32_t n = 0; n < p.y.n; ++n) block.run(n, begin, end);
 }
 
-#if defined(__AVX512VNNI__)
-using Main = QuadForm<Wide512>;
-using Small = QuadForm<Wide256>;
-#elif defined(__AVXVNNI__)
-using Main = QuadForm<Wide256>;
-using Small = Main;
-#else
-using Main = PairForm;
-using Small = Main;
-#endif
-
 // Channels in blocks of Main, and one of Small where that is enough for the rest; the last begins early where channels are missing.
 void run_channels(const Problem& p, int32_t number, int32_t begin, int32_t end) {
   const int32_t first = number * Main::kChannels, left = p.channels - first;
   if (left >= Main::kChannels) return run_block<Main>(p, first, begin, end);
-  if (left > Small::kChannels && p.channels >= Main::kChannels) return run_block<Main>(p, p.channels - Main::kChannels, begin, end);
+  const bool whole = left > Small::kChannels || p.g.kernel_w == 5;
+  if (whole && p.channels >= Main::kChannels) return run_block<Main>(p, p.channels - Main::kChannels, begin, end);
   if (left > Small::kChannels) run_block<Small>(p, first, begin, end);
   run_block<Small>(p, p.channels - Small::kChannels, begin, end);
 }
@@ -379,10 +384,11 @@ Status run(const OpContext& c) noexcept {
 KernelFn select_q_depthwise_wide(const OpContext& c) noexcept {
   const Attrs& a = c.attrs<Attrs>();
   const Tensor& w = c.input(1);
-  if (w.rank() != 4 || w.dim(0) < Small::kChannels) return nullptr;
+  if (w.rank() != 4) return nullptr;
   const Geometry g(a, w.desc->dims + 1, 2);
   const bool square = g.kernel_h == g.kernel_w && (g.kernel_w == 3 || g.kernel_w == 5);
   if (!square || g.dilation_h != 1 || g.dilation_w != 1 || g.stride_h != g.stride_w || g.stride_w > 2) return nullptr;
+  if (w.dim(0) < least_channels(g.kernel_w)) return nullptr;
   return &run;
 }
 

@@ -248,7 +248,7 @@ class Multiplier {
     t.left = reinterpret_cast<const Left*>(line.in);
     uint8_t* out = line.out + output;
     for (int32_t i = 0; i < count; ++i, out += line.out_step) rows->shifted_out[i] = out;
-    tile_of(count, false)(t);
+    tile_of(count, t.outputs <= kPanel)(t);
   }
 
   void describe(int32_t first, int32_t count, const int8_t* weights, Columns* columns) const {
@@ -347,7 +347,7 @@ class Multiplier {
         rows->shifted_out[i] = rows->out[i] + p_.first_output + first_output;
       t.outputs = outputs;
       t.end = tile_end;
-      return tile_of(count, false)(t);
+      return tile_of(count, t.outputs <= kPanel)(t);
     }
     for (int32_t at = 0; at < outputs; at += kTileOutputs) {
       const int32_t some = outputs - at < kTileOutputs ? outputs - at : kTileOutputs;

@@ -17,9 +17,9 @@ struct Tile {
   const int8_t* weights;          // of the first output
   int64_t panel_stride;           // bytes
   int32_t* sums;                  // [row][kTileOutputs]
-  // Micro-kernels that end in registers alone (kTileEnds): any number of outputs, how they end (null: as sums), and whether weights of -128
-  // need care.
-  int32_t outputs = kTileOutputs;
+  // Micro-kernels that end in registers alone (kTileEnds): any number of outputs, from `first` on, how they end (null: as sums), and
+  // whether weights of -128 need care.
+  int32_t outputs = kTileOutputs, first = 0;
   const struct TileEnd* end = nullptr;
   bool careful = false;
 };
@@ -95,26 +95,22 @@ MOTE_INLINE void panel_s8(const Tile& t, int32_t at, const int32_t* base, Regist
   });
 }
 
-// A last panel alone: few tiles are short enough to leave half of what they multiply aside.
-template <int MR>
-inline constexpr bool kEndsPanel = kTileEnds&& kTileOutputs > kPanel&& MR > kTileRows - 2;
-template <int MR>
-[[gnu::noinline]] void last_panel_s8(const Tile& t, int32_t at) {
-  constexpr int kNV = kPanel / kVectorOutputs;
-  Register sum[MR][kNV];
-  panel_s8<MR, kNV>(t, at, t.end->base, sum);
-  __asm__ volatile("" ::: "memory");
-  finish<MR, kNV>(*t.end, at, t.outputs - at, sum);
-}
+// Vectors of a panel, where tiles have more, and the heights of tiles that have micro-kernels for it: most of those that there are.
+inline constexpr int kOnePanelVectors = kTileOutputs > kPanel ? kPanel / kVectorOutputs : kTileVectors;
+inline constexpr bool has_panel_tile(int rows) { return kOnePanelVectors < kTileVectors && rows > kTileRows - 2; }
 
 template <int MR, int NV>
 void tile_s8(const Tile& t) {
-  const TileEnd* end = kTileEnds && NV == kTileVectors ? t.end : nullptr;
+  const TileEnd* end = kTileEnds ? t.end : nullptr;
   const int32_t* base = end != nullptr ? end->base : kNoBase;
-  int32_t at = 0;
+  int32_t at = t.first;
   do {
-    if constexpr (kEndsPanel<MR> && NV == kTileVectors) {
-      if (end != nullptr && t.outputs - at <= kPanel) return last_panel_s8<MR>(t, at);
+    if constexpr (kTileEnds && NV > kOnePanelVectors && has_panel_tile(MR)) {
+      if (end != nullptr && t.outputs - at <= kPanel) {
+        Tile last = t;
+        last.first = at;
+        return tile_s8<MR, kOnePanelVectors>(last);
+      }
     }
     Register sum[MR][NV];
     panel_s8<MR, NV>(t, at, base, sum);
@@ -126,18 +122,18 @@ void tile_s8(const Tile& t) {
   } while (end != nullptr && at < t.outputs);
 }
 
-template <int NV, int... M>
+template <int... M>
 MOTE_INLINE TileFn tile_of(int32_t rows, std::integer_sequence<int, M...>) {
-  static constexpr TileFn kTiles[] = {&tile_s8<M + 1, NV>...};
+  static constexpr TileFn kTiles[] = {&tile_s8<M + 1, kTileVectors>...};
   return kTiles[rows - 1];
 }
-// The micro-kernel for `rows` rows (1 to kTileRows) and the tile's outputs, or no more than a panel of them.
+// The micro-kernel for `rows` rows (1 to kTileRows) and the tile's outputs, or at least for a panel of them.
 MOTE_INLINE TileFn tile_of(int32_t rows, bool one_panel) {
-  constexpr auto kRows = std::make_integer_sequence<int, kTileRows>{};
-  if constexpr (kTileOutputs > kPanel) {
-    if (one_panel) return tile_of<kTileVectors * kPanel / kTileOutputs>(rows, kRows);
+  if constexpr (has_panel_tile(kTileRows)) {
+    if (one_panel && rows == kTileRows) return &tile_s8<kTileRows, kOnePanelVectors>;
+    if (one_panel && rows == kTileRows - 1) return &tile_s8<kTileRows - 1, kOnePanelVectors>;
   }
-  return tile_of<kTileVectors>(rows, kRows);
+  return tile_of(rows, std::make_integer_sequence<int, kTileRows>{});
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME
