@@ -11,12 +11,13 @@ namespace {
 
 using ops::attention::Attrs;
 
-constexpr int32_t kKeys = 64;           // of a block
+constexpr int32_t kKeys = 128;          // of a block, at most
 constexpr int32_t kMaxWidth = 256;      // of a head
-constexpr int32_t kPackedCount = 8192;  // elements of a packed block: 64 keys of 128 or 32 of 256
+constexpr int32_t kPackedCount = 8192;  // elements of a packed block: 128 keys of 64, 64 of 128 or 32 of 256
 constexpr int32_t kQueries = 128;       // that share a packed block
 
-int32_t keys_per_block(int32_t width) { return width <= kPackedCount / kKeys ? kKeys : kPackedCount / kMaxWidth; }
+int32_t keys_per_block(int32_t width) { return width <= 64 ? kKeys : width <= 128 ? kKeys / 2 : kKeys / 4; }
+static_assert(kKeys / 4 * kMaxWidth <= kPackedCount, "");
 
 // One head: its queries, keys, values and results.
 struct Head {
@@ -95,7 +96,7 @@ float soften(float* s, int32_t n, int64_t first, Keys keys, const MaskRow& mask,
   const VF low = broadcast(-HUGE_VALF), factor = broadcast(scale);
   keys.end = keys.end < first + n ? keys.end : first + n;  // lanes behind the last key are outside too
   VF best = low;
-  bool broken = false;
+  auto undefined = hn::IsNaN(low);
   for (int32_t i = 0; i < n; i += kLanes) {
     const int32_t count = n - i < kLanes ? n - i : kLanes;
     VF v = hn::Mul(load_some(s + i, count), factor);
@@ -110,9 +111,10 @@ float soften(float* s, int32_t n, int64_t first, Keys keys, const MaskRow& mask,
     }
     if (first + i < keys.begin || first + i + kLanes > keys.end) v = keys_inside(v, first + i, keys, low);
     store_some(v, count, s + i);
-    broken = broken || !hn::AllFalse(F32(), hn::IsNaN(v));
+    undefined = hn::Or(undefined, hn::IsNaN(v));
     best = larger(best, v);
   }
+  const bool broken = !hn::AllFalse(F32(), undefined);
   const float block = broken ? NAN : hn::GetLane(hn::MaxOfLanes(F32(), best)), peak = broken || block > state->peak ? block : state->peak;
   if (peak == -HUGE_VALF) {
     for (int32_t i = 0; i < n; ++i) s[i] = 0;
@@ -126,7 +128,8 @@ float soften(float* s, int32_t n, int64_t first, Keys keys, const MaskRow& mask,
     store_some(w, count, s + i);
     sum = hn::Add(sum, count < kLanes ? hn::IfThenElseZero(hn::FirstN(F32(), static_cast<size_t>(count)), w) : w);
   }
-  const float shrink = state->peak == peak ? 1.0f : hn::GetLane(exp_fading(broadcast(state->peak - peak)));
+  const bool first_block = state->peak == -HUGE_VALF;  // nothing was summed before
+  const float shrink = first_block || state->peak == peak ? 1.0f : hn::GetLane(exp_fading(broadcast(state->peak - peak)));
   state->total = state->total * shrink + hn::GetLane(hn::SumOfLanes(F32(), sum));
   state->peak = peak;
   return shrink;
@@ -166,16 +169,14 @@ class Share {
   }
 
   void run() {
-    for (int32_t i = 0; i < count_; ++i) {
-      float* y = row_of_y(i);
-      map_row(y, y, head_.width, [](VF) { return hn::Zero(F32()); });
-    }
     const int32_t step = keys_per_block(head_.depth > head_.width ? head_.depth : head_.width);
     // Keys that any of the queries may attend to; the ranges of neighbours overlap and move on.
-    const int64_t begin = keys_of(a_, first_ + offset_, keys_).begin, end = keys_of(a_, first_ + count_ - 1 + offset_, keys_).end;
-    for (int64_t t = begin > 0 ? begin : 0; t < end; t += step) block(t, static_cast<int32_t>(end - t < step ? end - t : step));
+    const int64_t from = keys_of(a_, first_ + offset_, keys_).begin, begin = from > 0 ? from : 0,
+                  end = keys_of(a_, first_ + count_ - 1 + offset_, keys_).end;
+    for (int64_t t = begin; t < end; t += step) block(t, static_cast<int32_t>(end - t < step ? end - t : step), t > begin);
     for (int32_t i = 0; i < count_; ++i) {
       float* y = row_of_y(i);
+      if (begin >= end) map_row(y, y, head_.width, [](VF) { return hn::Zero(F32()); });
       const VF factor = broadcast(state_[i].total == 0 ? 0.0f : 1.0f / state_[i].total);
       map_row(y, y, head_.width, [&](VF v) { return hn::Mul(v, factor); });
     }
@@ -184,7 +185,8 @@ class Share {
  private:
   float* row_of_y(int32_t i) const { return reinterpret_cast<float*>(head_.y + (first_ + i) * head_.y_row); }
 
-  void block(int64_t t, int32_t n) {
+  // Keys [t, t + n); more: others were before.
+  void block(int64_t t, int32_t n, bool more) {
     alignas(64) float keys[kPackedCount], values[kPackedCount];
     pack_panels({head_.k + t * head_.k_row, 4, head_.k_row}, head_.depth, n, keys);
     pack_panels({head_.v + t * head_.v_row, head_.v_row, 4}, n, head_.width, values);
@@ -207,7 +209,7 @@ class Share {
         out[r] = row_of_y(first + r);
         if (shrink != 1) map_row(out[r], out[r], head_.width, [&](VF v) { return hn::Mul(v, broadcast(shrink)); });
       }
-      multiply_rows(left, rows, n, values, head_.width, out, true);
+      multiply_rows(left, rows, n, values, head_.width, out, more);
     }
   }
 

@@ -4,9 +4,9 @@ namespace mote::kernels::MOTE_ISA_NAME {
 namespace {
 
 template <Activation Kind>
-void activate_row(float a, float b, const float* x, float* y, int32_t count) {
+void activate_row(float a, float b, float* const* row, int32_t rows, int64_t at, int32_t count) {
   const VF va = broadcast(a), vb = broadcast(b);
-  map_row(x, y, count, [&](VF v) MOTE_LAMBDA { return activate<Kind>(v, va, vb); });
+  for (int32_t r = 0; r < rows; ++r) map_row(row[r] + at, row[r] + at, count, [&](VF v) MOTE_LAMBDA { return activate<Kind>(v, va, vb); });
 }
 
 template <int... K>

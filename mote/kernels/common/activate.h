@@ -53,8 +53,8 @@ MOTE_INLINE VF activate(VF x, VF a, VF b) {
   return x;
 }
 
-// y[i] = activation(x[i]); x and y may be the same.
-using ActivateFn = void (*)(float a, float b, const float* x, float* y, int32_t count);
+// Elements [at, at + count) of each row become what the activation makes of them.
+using ActivateFn = void (*)(float a, float b, float* const* row, int32_t rows, int64_t at, int32_t count);
 ActivateFn activate_row_for(uint32_t kind);
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

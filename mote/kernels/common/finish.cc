@@ -12,10 +12,10 @@ Finish::Finish(const float* bias, const float* scales, float alpha, uint32_t act
 
 // Rows that lie one behind the other are one.
 void Finish::activate_after(float* const* row, int32_t rows, int32_t first, int32_t count) const {
-  for (int32_t i = 0, next; i < rows; i = next) {
-    for (next = i + 1; next < rows && row[next] == row[next - 1] + count;) ++next;
-    activate_after(row[i] + first, (next - i) * count);
-  }
+  int32_t i = 1;
+  while (i < rows && row[i] == row[i - 1] + count) ++i;
+  if (i == rows) activate_after(row[0] + first, rows * count);
+  else if (after_ != nullptr) after_(a_, b_, row, rows, first, count);
 }
 
 void Finish::store_row(const float* sums, int32_t first, int32_t count, const float* residual, float* out) const {

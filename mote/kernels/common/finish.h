@@ -30,7 +30,7 @@ class Finish {
   // The activations that cost more, over a row that has been stored.
   bool has_after() const { return after_ != nullptr; }
   MOTE_INLINE void activate_after(float* row, int32_t count) const {
-    if (after_ != nullptr) after_(a_, b_, row, row, count);
+    if (after_ != nullptr) after_(a_, b_, &row, 1, 0, count);
   }
   // Elements [first, first + count) of each row.
   void activate_after(float* const* row, int32_t rows, int32_t first, int32_t count) const;

@@ -34,7 +34,7 @@ struct Block {
   int32_t begin, end;                                // input rows that exist, counted from the top of the uppermost window
   const float* in[kMaxKernel + Rows - 1][kColumns];  // columns outside of the input are zeros
   float* out[Rows][Outputs];
-  const float* residual[Rows][Outputs];  // null without
+  const float* residual[Rows][Outputs];  // where there is one
 };
 
 // Vectors with fewer channels: where masks cost nothing, every vector has one; elsewhere there are loops of their own (some_channels).
@@ -63,7 +63,7 @@ MOTE_INLINE void store_by_rows(const Job& job, const Block<Kernel, Stride, Outpu
   unroll<Rows>([&](auto r) MOTE_LAMBDA { unroll<Outputs>([&](auto o) MOTE_LAMBDA { hn::Store(sum[r][o], F32(), v[r][o]); }); });
   for (int r = 0; r < Rows; ++r) {
     for (int o = 0; o < Outputs; ++o) {
-      const float* more = block.residual[r][o] != nullptr ? block.residual[r][o] + c : nullptr;
+      const float* more = job.has_residual ? block.residual[r][o] + c : nullptr;
       job.finish.store_row(v[r][o], c, left, more, block.out[r][o] + c);
     }
   }
@@ -108,13 +108,12 @@ MOTE_INLINE void vector_of_block(const Job& job, const Block<Kernel, Stride, Out
     add_rows(height, height + 1, Index<1>{}, Index<1>{});
   }
   if (!simple) return store_by_rows(job, block, c, left, sum);
-  unroll<Rows>([&](auto r) MOTE_LAMBDA {
-    unroll<Outputs>([&](auto o) MOTE_LAMBDA {
-      VF v = sum[r][o];
-      if (block.residual[r][o] != nullptr) v = hn::Add(v, some.load(block.residual[r][o] + c));
-      some.store(job.finish.clamped(v), block.out[r][o] + c);
-    });
-  });
+  const auto each = [&](const auto& f)
+                        MOTE_LAMBDA { unroll<Rows>([&](auto r) MOTE_LAMBDA { unroll<Outputs>([&](auto o) MOTE_LAMBDA { f(r, o); }); }); };
+  // Read before the first store: what the stores reach, the compiler cannot know.
+  const VF lo = job.finish.lowest(), hi = job.finish.highest();
+  if (job.has_residual) each([&](auto r, auto o) MOTE_LAMBDA { sum[r][o] = hn::Add(sum[r][o], some.load(block.residual[r][o] + c)); });
+  each([&](auto r, auto o) MOTE_LAMBDA { some.store(clamp(sum[r][o], lo, hi), block.out[r][o] + c); });
 }
 
 // The rows of the windows of Rows rows of outputs from oy on that lie inside the input.
@@ -147,28 +146,43 @@ void some_channels(const Job& job, const TapRows& rows, int32_t n, int32_t oy, i
   store_some(sum, left, reinterpret_cast<float*>(job.y.at(n, oy, ox)) + c);
 }
 
-// Outputs [ox, ox + Outputs) of the rows [oy, oy + Rows).
-template <int Kernel, int Stride, int Outputs, int Rows>
-void some_outputs(const Job& job, int32_t n, int32_t oy, int32_t ox) {
-  using B = Block<Kernel, Stride, Outputs, Rows>;
-  const Geometry& g = job.g;
-  const TapRows rows(g, job.x.h, oy, Rows);
-  const int32_t first = ox * Stride - g.pad_w;
-  B block;
-  block.begin = rows.begin;
-  block.end = rows.end;
-  for (int r = 0; r < Rows; ++r) {
-    for (int o = 0; o < Outputs; ++o) {
-      block.out[r][o] = reinterpret_cast<float*>(job.y.at(n, oy + r, ox + o));
-      block.residual[r][o] = job.has_residual ? reinterpret_cast<const float*>(job.residual.at(n, oy + r, ox + o)) : nullptr;
+// Where the rows that Rows rows of outputs from oy on need begin.
+template <int Rows>
+struct Lines {
+  Lines(const Job& job, int32_t n, int32_t oy) : taps(job.g, job.x.h, oy, Rows) {
+    for (int32_t i = taps.begin; i < taps.end; ++i) in[i] = job.x.at(n, taps.first + i * job.g.dilation_h, 0);
+    for (int32_t r = 0; r < Rows; ++r) {
+      out[r] = job.y.at(n, oy + r, 0);
+      if (job.has_residual) residual[r] = job.residual.at(n, oy + r, 0);
     }
   }
-  for (int32_t i = rows.begin; i < rows.end; ++i) {
-    const uint8_t* row = job.x.at(n, rows.first + i * g.dilation_h, 0);
-    for (int32_t j = 0; j < B::kColumns; ++j) {
-      const int32_t ix = first + j;
-      block.in[i][j] = ix >= 0 && ix < job.x.w ? reinterpret_cast<const float*>(row + ix * job.x.column) : kZeros;
-    }
+  TapRows taps;
+  const uint8_t* in[kMaxKernel + Rows - 1];
+  uint8_t *out[Rows], *residual[Rows];
+};
+
+// Outputs [ox, ox + Outputs) of the rows [oy, oy + Rows).
+template <int Kernel, int Stride, int Outputs, int Rows>
+void some_outputs(const Job& job, const Lines<Rows>& lines, int32_t n, int32_t oy, int32_t ox) {
+  using B = Block<Kernel, Stride, Outputs, Rows>;
+  const Geometry& g = job.g;
+  const int32_t first = ox * Stride - g.pad_w;
+  B block;
+  block.begin = lines.taps.begin;
+  block.end = lines.taps.end;
+  const auto columns = [&](uint8_t* row, int64_t step, auto* pointers, int32_t count) {
+    using T = std::remove_reference_t<decltype(*pointers)>;
+    for (int32_t i = 0; i < count; ++i) pointers[i] = reinterpret_cast<T>(row + i * step);
+  };
+  for (int r = 0; r < Rows; ++r) {
+    columns(lines.out[r] + ox * job.y.column, job.y.column, block.out[r], Outputs);
+    if (job.has_residual) columns(lines.residual[r] + ox * job.residual.column, job.residual.column, block.residual[r], Outputs);
+  }
+  for (int32_t i = block.begin; i < block.end; ++i) {
+    const uint8_t* row = lines.in[i] + first * job.x.column;
+    for (int32_t j = 0; j < B::kColumns; ++j) block.in[i][j] = reinterpret_cast<const float*>(row + j * job.x.column);
+    for (int32_t j = 0; j < B::kColumns && first + j < 0; ++j) block.in[i][j] = kZeros;
+    for (int32_t j = B::kColumns; j > 0 && first + j > job.x.w; --j) block.in[i][j - 1] = kZeros;
   }
   const int32_t channels = job.y.c;
   int32_t c = 0;
@@ -192,21 +206,25 @@ void fixed_rows(const Job& job, int32_t n, int32_t oy, int32_t count) {
     return x + kOutputs < width && width < x + 2 * kOutputs && !job.has_residual ? width - kOutputs : x + kOutputs;
   };
   if constexpr (Stride == 1) {
-    if (count == 2 && job.g.stride_h == 1 && job.g.dilation_h == 1)
-      for (; begin + kOutputs <= width; begin = next(begin)) some_outputs<Kernel, Stride, kOutputs, 2>(job, n, oy, begin);
+    if (count == 2 && job.g.stride_h == 1 && job.g.dilation_h == 1 && width >= kOutputs) {
+      const Lines<2> lines(job, n, oy);
+      for (; begin + kOutputs <= width; begin = next(begin)) some_outputs<Kernel, Stride, kOutputs, 2>(job, lines, n, oy, begin);
+    }
+    if (begin == width) return;
   }
   constexpr int kFew = 3;
   for (int32_t y = oy; y < oy + count; ++y) {
     int32_t ox = begin;
+    const Lines<1> lines(job, n, y);
     if constexpr (kOutputs > 2 * kFew) {
       if (width >= kFew && width < kOutputs && !job.has_residual) {
-        some_outputs<Kernel, Stride, kFew, 1>(job, n, y, 0);
-        if (width > kFew) some_outputs<Kernel, Stride, kFew, 1>(job, n, y, width - kFew);
+        some_outputs<Kernel, Stride, kFew, 1>(job, lines, n, y, 0);
+        if (width > kFew) some_outputs<Kernel, Stride, kFew, 1>(job, lines, n, y, width - kFew);
         continue;
       }
     }
-    for (; ox + kOutputs <= width; ox = next(ox)) some_outputs<Kernel, Stride, kOutputs, 1>(job, n, y, ox);
-    for (; ox < width; ++ox) some_outputs<Kernel, Stride, 1, 1>(job, n, y, ox);
+    for (; ox + kOutputs <= width; ox = next(ox)) some_outputs<Kernel, Stride, kOutputs, 1>(job, lines, n, y, ox);
+    for (; ox < width; ++ox) some_outputs<Kernel, Stride, 1, 1>(job, lines, n, y, ox);
   }
 }
 

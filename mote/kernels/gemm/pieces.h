@@ -39,7 +39,7 @@ void multiply_piece(const Factors& f, const float* panels, int32_t k, int32_t de
     t.first = n;
     t.count = f.n - n < kWidth ? f.n - n : kWidth;
     (t.count > kPanel ? tile_of<PanelF32, kTilePanels>(count) : tile_of<PanelF32, 1>(count))(t, finish);
-    for (int32_t r = 0; r < count; ++r) finish.activate_after(out[r], t.count);
+    if (finish.has_after()) finish.activate_after(out, count, 0, t.count);
   }
 }
 

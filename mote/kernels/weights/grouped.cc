@@ -66,7 +66,7 @@ void multiply_rows(const Job& j, const Piece& p, const float* panels, int32_t ro
     t.first = n;
     t.count = j.n - n < kWidth ? j.n - n : kWidth;
     (t.count > kPanel ? tile_of<PanelF32, kTilePanels>(count) : tile_of<PanelF32, 1>(count))(t, finish);
-    for (int32_t r = 0; r < count; ++r) finish.activate_after(out[r], t.count);
+    if (finish.has_after()) finish.activate_after(out, count, 0, t.count);
   }
 }
 
