@@ -9,7 +9,7 @@
 
 // Activations of stored rows are those of the set below.
 namespace mote::kernels::avx512 {
-void (*activate_row_for(uint32_t kind))(float, float, const float*, float*, int32_t);
+void (*activate_row_for(uint32_t kind))(float, float, float* const*, int32_t, int64_t, int32_t);
 }  // namespace mote::kernels::avx512
 
 namespace mote::kernels::MOTE_ISA_NAME {
@@ -190,7 +190,7 @@ class Bf16Product {
       v = _mm512_min_ps(_mm512_set1_ps(bounds_.hi), _mm512_max_ps(_mm512_set1_ps(bounds_.lo), v));
       _mm512_mask_storeu_ps(y + i, mask, v);
     }
-    if (after_ != nullptr) after_(a_.act_a, a_.act_b, y, y, count);
+    if (after_ != nullptr) after_(a_.act_a, a_.act_b, &y, 1, 0, count);
   }
 
   const Attrs& a_;

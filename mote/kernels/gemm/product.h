@@ -54,6 +54,14 @@ struct Micro {
   TileFn tile = nullptr;
 };
 
+// Panels that a micro-kernel may take at once, and that stay together wherever work is cut: a last one that is not full changes how all of
+// them are rounded.
+inline int32_t panels_together(const Product& p, const RowTiles& tiles) {
+  constexpr int32_t kMost = kTwoRows > kOneRow ? kTwoRows : kOneRow;
+  const bool low = p.rows / tiles.count <= 3 || !p.weights.every_height;
+  return low && kMost > kTilePanels ? kMost : kTilePanels;
+}
+
 // Left: rows(first, count, pointers, out, residual, tile) names `count` rows (pointers[run * count + i]), where they go, and how they are
 // cut into runs (tile->runs, tile->run_length). row_bytes(): bytes that a further row adds to those read.
 template <class Left>
@@ -86,7 +94,7 @@ void multiply_part(const Product& p, const Left& left, const Finish& finish, con
   constexpr int64_t kWeightsInCache = 96 * 1024;
   const int32_t panels_end = part.first_panel + part.panels, tiles_end = part.first_tile + part.tiles;
   const bool rows_outside = part.panels * panel_bytes <= kWeightsInCache;
-  const int32_t panel_step = rows_outside ? part.panels : panels_at_once(tiles.begin(part.first_tile + 1) - tiles.begin(part.first_tile));
+  const int32_t panel_step = rows_outside ? part.panels : panels_together(p, tiles);
   for (int32_t outer = part.first_panel; outer < panels_end; outer += panel_step) {
     const int32_t outer_end = outer + panel_step < panels_end ? outer + panel_step : panels_end;
     for (int32_t tile = part.first_tile; tile < tiles_end; ++tile) {
@@ -125,11 +133,7 @@ void multiply(const Product& p, const Left& left, const Finish& finish, const Th
   int64_t tiles_per_part = kRowsInCache / (row_bytes * kTileRows);
   if (tiles_per_part < 4) tiles_per_part = 4;
   const double work = static_cast<double>(p.rows) * p.outputs * p.k;
-  // Panels that a micro-kernel may take at once stay together: a last one that is not full changes how all of them are rounded.
-  constexpr int32_t kMostPanels = kTwoRows > kOneRow ? kTwoRows : kOneRow;
-  const bool low = p.rows / tiles.count <= 3 || !p.weights.every_height;
-  const int32_t unit = low && kMostPanels > kTilePanels ? kMostPanels : kTilePanels;
-  Split split(tiles.count, static_cast<int32_t>(tiles_per_part), panels, unit, work, threads,
+  Split split(tiles.count, static_cast<int32_t>(tiles_per_part), panels, panels_together(p, tiles), work, threads,
               {p.rows * row_bytes, panels * p.weights.panel_stride, int64_t{p.rows} * p.outputs * 4});
   split.run([&](int32_t first_tile, int32_t tile_count, int32_t first_panel, int32_t panel_count) {
     multiply_part(p, left, finish, tiles, {first_tile, tile_count, first_panel, panel_count});

@@ -47,7 +47,8 @@ KernelFn select_shared(uint16_t op, const OpContext& c) noexcept {
 
 // The portable result must be that of every instruction set. fast: all of them must have a kernel for this.
 template <class A>
-void expect_same(OpId op, const A& attrs, const std::vector<Array>& inputs, bool fast = true, const RunOptions& options = {}) {
+void expect_same(OpId op, const A& attrs, const std::vector<Array>& inputs, bool fast = true, const RunOptions& options = {},
+                 KernelFn (*select)(uint16_t, const OpContext&) noexcept = &select_chosen) {
   fast_kernels = nullptr;
   const RunResult portable = run(op, attrs, inputs, options);
   ASSERT_TRUE(portable.ok()) << portable.message();
@@ -55,7 +56,7 @@ void expect_same(OpId op, const A& attrs, const std::vector<Array>& inputs, bool
     const Isa isa = static_cast<Isa>(i);
     if (!kernels::can_run(isa, cpu_features())) continue;
     chosen = kernels::select_for(isa);
-    fast_kernels = &select_chosen;
+    fast_kernels = select;
     const RunResult r = run(op, attrs, inputs, options);
     fast_kernels = nullptr;
     ASSERT_TRUE(r.ok()) << kernels::isa_name(isa) << ": " << r.message();
@@ -290,6 +291,38 @@ TEST(Int8Kernels, DepthwiseConvolutionsAgree) {
     SCOPED_TRACE(seed);
     Draw d(seed);
     check_conv(d, true);
+  }
+}
+
+// Windows that have kernels of their own: 3x3 and 5x5 taps over blocks of channels and what is left of them, one row of outputs or two at a
+// time, some of the rows, at all edges; most with outputs that end in registers. Some are large enough for threads to share them.
+TEST(Int8Kernels, DepthwiseWindowsAgree) {
+  for (uint32_t seed = 0; seed < 120 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Draw d(seed);
+    const DType type = byte_type(d), y = byte_type(d);
+    const int32_t kernel = d.one_in(2) ? 3 : 5, stride = d.in(1, 2), n = d.one_in(3) ? 16 * d.in(1, 13) : d.in(16, 200);
+    const int32_t height = d.in(1, 9), width = d.one_in(3) ? d.in(30, 70) : d.in(1, 20);
+    ops::q_conv::Attrs a;
+    a.groups = n, a.to = static_cast<uint32_t>(y), a.input_zero = zero_point(d, type), a.output_zero = zero_point(d, y);
+    for (int i = 0; i < 2; ++i) a.strides[i] = stride, a.pads_begin[i] = d.in(0, kernel / 2), a.pads_end[i] = kernel - 1 - a.pads_begin[i];
+    if (d.one_in(2)) a.clamp_lo = a.output_zero;
+    if (d.one_in(4)) a.weight_zero = d.in(-127, 127);
+    const Array x = bytes(d, type, {d.in(1, 2), height, width, n}), w = some_weights(d, {n, kernel, kernel, 1});
+    Array bias = Array::random(DType::s32, {n}, d.seed(), -20000, 20000), multiplier, shift;
+    const Shape factors{d.one_in(3) ? 1 : n};
+    if (d.one_in(2)) multiplier = Array::random(DType::f32, factors, d.seed(), 0.0001, 0.02);
+    else
+      multiplier = Array::random(DType::s32, factors, d.seed(), 1 << 30, 2147483647.0),
+      shift = Array::random(DType::s32, factors, d.seed(), -12, -3);
+    std::vector<Array> in{x, packed(w), bias, multiplier, shift};
+    if (d.one_in(4)) in.resize(8), add_residual(d, x, &a, &in);
+    RunOptions options;
+    const int32_t rows = (height - 1) / stride + 1;
+    if (d.one_in(3)) options.rows.begin = d.in(0, rows - 1), options.rows.end = d.in(options.rows.begin + 1, rows + 1);
+    SCOPED_TRACE(testing::PrintToString(x.shape()) + " by " + testing::PrintToString(w.shape()));
+    expect_same(OpId::q_conv, a, in, true, options);
+    expect_same(OpId::q_conv, a, in, true, options, &select_shared);
   }
 }
 

@@ -352,6 +352,7 @@ class Multiplier {
     for (int32_t at = 0; at < outputs; at += kTileOutputs) {
       const int32_t some = outputs - at < kTileOutputs ? outputs - at : kTileOutputs;
       t.weights = weights + at / kPanel * t.panel_stride + at % kPanel * 4;
+      t.outputs = some;
       const TileFn tile = tile_of(count, some <= kPanel);
       if (whole) tile(t);
       else sum_pieces(first, count, tile, t, rows);

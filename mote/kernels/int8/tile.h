@@ -17,8 +17,8 @@ struct Tile {
   const int8_t* weights;          // of the first output
   int64_t panel_stride;           // bytes
   int32_t* sums;                  // [row][kTileOutputs]
-  // Micro-kernels that end in registers alone (kTileEnds): any number of outputs, from `first` on, how they end (null: as sums), and
-  // whether weights of -128 need care.
+  // Outputs that there are, from `first` on: with an end any number of them, for micro-kernels that end in registers (kTileEnds). Where it
+  // is null they end as sums. careful: whether weights of -128 need care.
   int32_t outputs = kTileOutputs, first = 0;
   const struct TileEnd* end = nullptr;
   bool careful = false;
