@@ -54,8 +54,7 @@ MOTE_INLINE VI scale_by_doubles(VI v, const double* multipliers, const Bounds& b
 }  // namespace
 
 struct StoreRows {
-  // kAny: the value tells, for what need not be compiled once for each of them.
-  enum class How { kSimple, kFixed, kReal, kDouble, kAny };
+  enum class How { kFixed, kReal, kDouble };
 
   static MOTE_INLINE VI sum_of(const Columns& c, const Outputs& o, int32_t v, int32_t m, VI base) {
     VI x = hn::Add(load_ints(o.sums + m * o.sum_stride + v), base);
@@ -74,38 +73,53 @@ struct StoreRows {
       zero = s.residual_->b_zero, shift = -s.residual_->b_shift;
       half = shift > 0 ? 1 << (shift - 1) : 0;
     }
-    template <class T>
-    MOTE_INLINE VI operator()(const T* residual, int32_t count, VI factor) const {
-      const VI r = load_as_ints(residual, count);
-      return hn::ShiftRightSame(hn::Add(hn::Mul(hn::Sub(r, set_ints(zero)), factor), set_ints(half)), shift);
+    MOTE_INLINE VI of(VI residual, VI factor) const {
+      return hn::ShiftRightSame(hn::Add(hn::Mul(hn::Sub(residual, set_ints(zero)), factor), set_ints(half)), shift);
     }
     int32_t zero = 0, shift = 0, half = 0;
   };
 
   static MOTE_INLINE VI scaled(How how, VI x, const Factor& factor, const double* reals, const Bounds& bounds) {
     switch (how) {
-      case How::kSimple: return clamp_within(factor.scale<true>(x), bounds);
       case How::kFixed: return clamp_within(factor.scale<false>(x), bounds);
       case How::kDouble: return scale_by_doubles(x, reals, bounds);
       default: return round_within(hn::Mul(hn::ConvertTo(FloatOfInts(), x), hn::BitCast(FloatOfInts(), factor.multiplier)), bounds);
     }
   }
 
-  template <How Kind, class T, bool Residual>
-  static void run(const Stage& s, const Columns& c, const Outputs& o, How how = Kind) {
+  // Up to a vector of elements of 8 or 16 bits.
+  static MOTE_INLINE VI load_any(DType type, const uint8_t* p, int32_t count) {
+    switch (type) {
+      case DType::s8: return load_as_ints(reinterpret_cast<const int8_t*>(p), count);
+      case DType::u8: return load_as_ints(p, count);
+      default: return load_as_ints(reinterpret_cast<const int16_t*>(p), count);
+    }
+  }
+  [[gnu::noinline, maybe_unused]] static VI load_few(DType type, const uint8_t* p, int32_t count) { return load_any(type, p, count); }
+  static MOTE_INLINE VI load_as(DType type, const uint8_t* p, int32_t count) {
+    if constexpr (kIntLanes == 16) return load_any(type, p, count);  // masks need no code of their own
+    else return count >= kIntLanes ? load_any(type, p, kIntLanes) : load_few(type, p, count);
+  }
+
+  // Any type and any way of scaling, for what is not as most layers are.
+  static void run(const Stage& s, const Columns& c, const Outputs& o) {
+    const How how = s.double_ ? How::kDouble : s.real_ ? How::kReal : How::kFixed;
     const Bounds bounds = s.bounds_;
-    const SumOf<1> sum(Residual ? *s.residual_ : ops::QuantBinaryAttrs{}, s.type_);
-    const bool to_sums = Residual && s.residual_in_sums();
+    const bool residual = o.residual != nullptr, to_sums = residual && s.residual_in_sums(), bytes = s.type_ != DType::s16;
+    const SumOf<1> sum(residual ? *s.residual_ : ops::QuantBinaryAttrs{}, s.type_);
+    const InSums in_sums(s);
     for (int32_t v = 0; v < o.count; v += kIntLanes) {
-      const int32_t at = o.at + v, left = o.count - v;
+      const int32_t at = o.at + v, left = o.count - v, place = bytes ? v : 2 * v;
       const VI base = hn::Load(I32(), c.base + at);
       const Factor factor{hn::Load(I32(), c.multiplier + at), hn::Load(I32(), c.left + at), hn::Load(I32(), c.right + at)};
       for (int32_t m = 0; m < o.rows; ++m) {
+        const VI r = residual ? load_as(s.type_, o.residual[m] + place, left) : hn::Zero(I32());
         VI x = sum_of(c, o, v, m, base);
-        if (to_sums) x = hn::Add(x, InSums(s)(reinterpret_cast<const T*>(o.residual[m]) + v, left, hn::Load(I32(), c.residual + at)));
-        x = scaled(Kind == How::kAny ? how : Kind, x, factor, c.real + at, bounds);
-        if (Residual && !to_sums) x = sum(x, load_as_ints(reinterpret_cast<const T*>(o.residual[m]) + v, left));
-        store_ints(x, left, reinterpret_cast<T*>(o.out[m]) + v);
+        if (to_sums) x = hn::Add(x, in_sums.of(r, hn::Load(I32(), c.residual + at)));
+        x = scaled(how, x, factor, c.real + at, bounds);
+        if (residual && !to_sums) x = sum(x, r);
+        if (bytes) store_ints(x, left, o.out[m] + place);
+        else store_ints(x, left, reinterpret_cast<int16_t*>(o.out[m] + place));
       }
     }
   }
@@ -129,10 +143,8 @@ struct StoreRows {
         const FloatOfInts d;
         VI sum = sum_of(c, o, v + i * kIntLanes, m, base[i]);
         if constexpr (Adds) {
-          const uint8_t* r = o.residual[m] + v + i * kIntLanes;
-          const int32_t some = count - i * kIntLanes;
-          const bool is_signed = s.type_ == DType::s8;
-          sum = hn::Add(sum, is_signed ? in_sums(reinterpret_cast<const int8_t*>(r), some, factor[i]) : in_sums(r, some, factor[i]));
+          const VI r = load_as(s.type_, o.residual[m] + v + i * kIntLanes, count - i * kIntLanes);
+          sum = hn::Add(sum, in_sums.of(r, factor[i]));
         }
         if constexpr (Real) x[i] = nearest_small(hn::Mul(hn::ConvertTo(d, sum), hn::BitCast(d, multiplier[i])));
         else if constexpr (Adds) x[i] = rounding_shift_right(high_mul(sum, multiplier[i]), right[i]);
@@ -167,7 +179,6 @@ struct StoreRows {
     const ByteBounds bounds(Bounds(a.clamp_lo, a.clamp_hi, a.y_zero, s.type_), s.type_);
     const std::conditional_t<Real, ByteSum<true>, NearSum> add(a, s.bounds_.zero);
     const VI lo = set_ints(s.bounds_.lo), hi = set_ints(s.bounds_.hi);
-    const bool is_signed = s.type_ == DType::s8;
     for (int32_t v = 0; v < o.count; v += kV * kIntLanes) {
       VI base[kV];
       VFI real[kV];
@@ -188,7 +199,7 @@ struct StoreRows {
           if constexpr (Real) x = nearest_small(hn::Mul(hn::ConvertTo(FloatOfInts(), x), real[kVector]));
           else x = scale[kVector](x);
           const uint8_t* from = o.residual[row] + v + kVector * kIntLanes;
-          r[i] = is_signed ? load_as_ints(reinterpret_cast<const int8_t*>(from), left) : load_as_ints(from, left);
+          r[i] = load_as(s.type_, from, left);
           y[i] = hn::Min(hi, hn::Max(lo, x));
         });
         if constexpr (Real) {
@@ -227,31 +238,15 @@ struct StoreRows {
     }
   }
 
-  template <class T, bool Residual>
-  static void run(const Stage& s, const Columns& c, const Outputs& o) {
-    if constexpr (sizeof(T) == 1) {
-      const bool quick = !Residual || s.residual_in_sums();
-      if (quick && s.real_ && c.small) return run_bytes<true, Residual>(s, c, o);
-      if (quick && !s.real_ && !s.double_ && c.simple) return run_bytes<false, Residual>(s, c, o);
-      if (Residual && !o.zeros && s.real_ && c.small && ByteSum<true>::can(*s.residual_)) return run_added<true>(s, c, o);
-      if (Residual && !o.zeros && !s.real_ && !s.double_ && c.simple && ByteSum<false>::can(*s.residual_)) return run_added<false>(s, c, o);
-    }
-    const How how = s.double_ ? How::kDouble : s.real_ ? How::kReal : c.simple ? How::kSimple : How::kFixed;
-    if constexpr (Residual) {
-      run<How::kAny, T, true>(s, c, o, how);
-    } else {
-      switch (how) {
-        case How::kDouble: return run<How::kDouble, T, false>(s, c, o);
-        case How::kReal: return run<How::kReal, T, false>(s, c, o);
-        case How::kSimple: return run<How::kSimple, T, false>(s, c, o);
-        default: return run<How::kFixed, T, false>(s, c, o);
-      }
-    }
-  }
-  template <class T>
   static void run_any(const Stage& s, const Columns& c, const Outputs& o) {
-    if (o.residual != nullptr) return run<T, true>(s, c, o);
-    return run<T, false>(s, c, o);
+    const bool residual = o.residual != nullptr, quick = !residual || s.residual_in_sums(), real = s.real_ && c.small,
+               fixed = !s.real_ && !s.double_ && c.simple;
+    if (s.type_ == DType::s16 || (!real && !fixed)) return run(s, c, o);
+    if (quick && residual) return real ? run_bytes<true, true>(s, c, o) : run_bytes<false, true>(s, c, o);
+    if (quick) return real ? run_bytes<true, false>(s, c, o) : run_bytes<false, false>(s, c, o);
+    if (!o.zeros && real && ByteSum<true>::can(*s.residual_)) return run_added<true>(s, c, o);
+    if (!o.zeros && fixed && ByteSum<false>::can(*s.residual_)) return run_added<false>(s, c, o);
+    run(s, c, o);
   }
 };
 
@@ -294,13 +289,9 @@ void Stage::add_zero_points(int32_t excess, int32_t k, int32_t count, Columns* c
 }
 
 void Stage::store(const Columns& columns, const Outputs& o) const noexcept {
-  switch (type_) {
-    case DType::s8: return StoreRows::run_any<int8_t>(*this, columns, o);
-    case DType::u8: return StoreRows::run_any<uint8_t>(*this, columns, o);
-    case DType::s16: return StoreRows::run_any<int16_t>(*this, columns, o);
-    case DType::s32: return StoreRows::run_sums(columns, o);
-    default: return StoreRows::run_floats(*this, columns, o);
-  }
+  if (type_ == DType::s32) return StoreRows::run_sums(columns, o);
+  if (type_ == DType::f32) return StoreRows::run_floats(*this, columns, o);
+  StoreRows::run_any(*this, columns, o);
 }
 
 }  // namespace mote::kernels::MOTE_ISA_NAME
