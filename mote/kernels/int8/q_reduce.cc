@@ -162,7 +162,7 @@ Status run(const OpContext& c) noexcept {
   const double elements = static_cast<double>(outer) * static_cast<double>(axes.summed.count()) * axes.last;
   if (axes.last_stays) {
     const int32_t blocks = (axes.last + kChannels - 1) / kChannels;
-    split_rows(c.threads, outer * blocks, elements * 2, [&](int32_t part) {
+    split_rows(c.threads, outer * blocks, elements, [&](int32_t part) {
       int64_t from, to;
       axes.find(part / blocks, &from, &to);
       // The last block begins early where there is another one before it.
@@ -173,7 +173,7 @@ Status run(const OpContext& c) noexcept {
     });
     return Status::kOk;
   }
-  split_rows(c.threads, (outer + kIntLanes - 1) / kIntLanes, elements * 2, [&](int32_t part) {
+  split_rows(c.threads, (outer + kIntLanes - 1) / kIntLanes, elements, [&](int32_t part) {
     const int32_t first = part * kIntLanes, count = outer - first < kIntLanes ? outer - first : kIntLanes;
     alignas(64) int32_t sums[kIntLanes] = {};
     uint8_t* at[kIntLanes];

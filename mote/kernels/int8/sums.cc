@@ -10,7 +10,7 @@
 namespace mote::kernels::MOTE_ISA_NAME {
 namespace {
 
-constexpr int32_t kBlock = 4 * kIntLanes, kMostRepeated = 2048;
+constexpr int32_t kBlock = 4 * kIntLanes, kMostRepeated = 2048, kMostScaled = 1536;
 
 // From a byte to the number it stands for: s8 are read as u8 and flipped, so that one loop serves both.
 struct Reading {
@@ -32,6 +32,7 @@ struct Operator {
   Reading first, second;
   ByteBounds bounds;
   int first_input = 0;
+  int32_t multiplier = 0, right = 0;  // of products with an operand that repeats, or 0
 };
 
 // The operators as functions of numbers. In fixed point, TFLite's factor of the operand with the larger scale is 1/2: that operand comes
@@ -70,18 +71,24 @@ struct Fixed {
   int32_t left = 0, b_sign = 1;
   bool product = false;
 };
+// Scales whose quotients have few bits, so that dividing takes no care: the reciprocal's product, put right twice (Markstein).
 struct Real {
   static constexpr bool kQuick = true;
-  Real(float a, float b, float y, bool is_product) : a_scale(a), b_scale(b), y_scale(y), product(is_product) {}
+  static bool can(float a, float b, float y, bool product) {
+    const auto size = [](float v) { return v < 0 ? -v : v; };
+    const float p = 255 * size(a), q = 255 * size(b);
+    return size(y) > 1e-9f && size(y) < 1e9f && (product ? p * q : p + q) < 1e6f * size(y);
+  }
+  Real(float a, float b, float y, bool is_product) : a_scale(a), b_scale(b), y_scale(y), reciprocal(1.0f / y), product(is_product) {}
   MOTE_INLINE VI operator()(VI a, VI b) const {
     const FloatOfInts d;
     const VFI p = hn::Mul(hn::ConvertTo(d, a), hn::Set(d, a_scale)), q = hn::Mul(hn::ConvertTo(d, b), hn::Set(d, b_scale));
-    VFI v = y_scale(product ? hn::Mul(p, q) : hn::Add(p, q));
-    v = hn::IfThenElseZero(hn::Eq(v, v), v);
-    return nearest_small(hn::Min(hn::Set(d, 1000.0f), hn::Max(hn::Set(d, -1000.0f), v)));
+    const VFI by = hn::Set(d, y_scale), v = product ? hn::Mul(p, q) : hn::Add(p, q);
+    if constexpr (HWY_NATIVE_FMA == 0) return nearest_small(quotient(v, by));
+    const VFI part = hn::Set(d, reciprocal), first = hn::Mul(v, part), near = hn::MulAdd(hn::NegMulAdd(first, by, v), part, first);
+    return nearest_small(hn::MulAdd(hn::NegMulAdd(near, by, v), part, near));
   }
-  float a_scale, b_scale;
-  Divisor y_scale;
+  float a_scale, b_scale, y_scale, reciprocal;
   bool product;
 };
 
@@ -137,9 +144,46 @@ void blocks(const Operator& op, const void* function, Bytes* a, Bytes* b, uint8_
   *a = p, *b = q;
 }
 
+// Products with an operand that repeats: that one's numbers times the multiplier, of 40 bits, are made once and cut in two, the lower part
+// of 23 bits. What rounds is SmallScale's.
+bool can_repeat(int32_t multiplier, int32_t shift) { return multiplier >= 0 && shift < 0 && shift >= -23; }
+void repeated_products(const Operator& op, const Reading& reading, const uint8_t* x, const Reading& repeated, const uint8_t* pattern,
+                       int32_t period, uint8_t* y, int32_t n) {
+  alignas(64) int32_t high[kMostScaled + 2 * kBlock], low[kMostScaled + 2 * kBlock];
+  const int32_t back = (kBlock + period - 1) / period * period;
+  for (int32_t i = 0, k = 0; i < back + kBlock; ++i) {
+    const int64_t factor = int64_t{(pattern[k] ^ repeated.flip) - repeated.less} * op.multiplier;
+    high[i] = static_cast<int32_t>(factor >> 23);
+    low[i] = static_cast<int32_t>(factor & 0x7fffff);
+    k = k + 1 == period ? 0 : k + 1;
+  }
+  const VI flip = set_ints(reading.flip), less = set_ints(reading.less), right = set_ints(op.right),
+           add = set_ints((1 << 7) + (1 << (7 + op.right)));
+  const ByteBounds bounds = op.bounds;
+  alignas(64) uint8_t rest[128];
+  for (int32_t i = 0, at = 0; i < n; i += kBlock) {
+    const uint8_t* from = x + i;
+    if (n - i < kBlock) copy_bytes(rest, from, n - i), from = rest;
+    VI v[4];
+    unroll<4>([&](auto k) MOTE_LAMBDA {
+      const VI number = read(from + k * kIntLanes, flip, less);
+      const VI lower = hn::ShiftRight<23>(hn::Mul(number, load_ints(low + at + k * kIntLanes)));
+      const VI product = hn::Add(hn::Mul(number, load_ints(high + at + k * kIntLanes)), lower);
+      v[k] = shift_right(hn::Add(hn::ShiftRight<8>(hn::Add(product, add)), hn::ShiftRight<31>(product)), right);
+    });
+    store_bytes<4>(v, bounds, n - i, y + i);
+    at = at + kBlock >= back ? at + kBlock - back : at + kBlock;
+  }
+}
+
 // A row of n results; periods as above.
 void row(const Operator& op, const void* function, Blocks blocks_of, const uint8_t* a, int32_t a_period, const uint8_t* b, int32_t b_period,
          uint8_t* y, int32_t n) {
+  const int32_t period = a_period + b_period;
+  if (op.right != 0 && period > 0 && period <= kMostScaled && n >= 8 * (period + 2 * kBlock)) {
+    if (a_period == 0) return repeated_products(op, op.first, a, op.second, b, period, y, n);
+    return repeated_products(op, op.second, b, op.first, a, period, y, n);
+  }
   alignas(64) uint8_t copies[kMostRepeated + 192], rest[3][128];
   Bytes p(a, a_period, copies), q(b, b_period, copies);
   const int32_t whole = n / kBlock * kBlock;
@@ -198,7 +242,7 @@ Status sum(const OpContext& c, int32_t b_sign) {
   Operator op(a, c.input(0).dtype());
   if (a.mode == static_cast<uint32_t>(ops::QuantMode::kReal)) {
     if (b_sign < 0) op.second.negate();
-    return run_with(c, op, Real(a.a_scale, a.b_scale, a.y_scale, false), 12);
+    return run_with(c, op, Real(a.a_scale, a.b_scale, a.y_scale, false), 10);
   }
   const bool a_plain = a.a_multiplier == kHalf && a.a_shift == 0, b_plain = a.b_multiplier == kHalf && a.b_shift == 0;
   const int32_t multiplier = a_plain ? a.b_multiplier : a.a_multiplier, shift = a_plain ? a.b_shift : a.a_shift;
@@ -206,22 +250,25 @@ Status sum(const OpContext& c, int32_t b_sign) {
     return run_with(c, op, Fixed(a, b_sign), 40);
   if (b_sign < 0) op.second.negate();
   if (!a_plain) op.exchange();
-  return run_with(c, op, QuickSum(a, multiplier, shift, b_sign < 0 && a_plain), 12);
+  return run_with(c, op, QuickSum(a, multiplier, shift, b_sign < 0 && a_plain), 15);
 }
 Status run_add(const OpContext& c) noexcept { return sum(c, 1); }
 Status run_sub(const OpContext& c) noexcept { return sum(c, -1); }
 
 Status run_mul(const OpContext& c) noexcept {
   const auto& a = c.attrs<ops::q_mul::Attrs>();
-  const Operator op(a, c.input(0).dtype());
-  if (a.mode != 0) return run_with(c, op, Real(a.a_scale, a.b_scale, a.y_scale, true), 12);
+  Operator op(a, c.input(0).dtype());
+  if (a.mode != 0) return run_with(c, op, Real(a.a_scale, a.b_scale, a.y_scale, true), 10);
+  if (can_repeat(a.multiplier, a.shift)) op.multiplier = a.multiplier, op.right = -a.shift;
   if (!Factor::is_simple(a.multiplier, a.shift)) return run_with(c, op, Fixed(a), 20);
-  return run_with(c, op, QuickProduct(a), 8);
+  return run_with(c, op, QuickProduct(a), 10);
 }
 
 bool is_byte(DType t) { return t == DType::s8 || t == DType::u8; }
 KernelFn select_sum(const OpContext& c, KernelFn kernel) {
-  const bool can = c.attrs<ops::QuantBinaryAttrs>().mode != static_cast<uint32_t>(ops::QuantMode::kShift);
+  const auto& a = c.attrs<ops::QuantBinaryAttrs>();
+  const ops::QuantMode mode = static_cast<ops::QuantMode>(a.mode);
+  const bool can = mode == ops::QuantMode::kReal ? Real::can(a.a_scale, a.b_scale, a.y_scale, false) : mode != ops::QuantMode::kShift;
   return can && is_byte(c.input(0).dtype()) ? kernel : nullptr;
 }
 
@@ -229,6 +276,9 @@ KernelFn select_sum(const OpContext& c, KernelFn kernel) {
 
 KernelFn select_q_add(const OpContext& c) noexcept { return select_sum(c, &run_add); }
 KernelFn select_q_sub(const OpContext& c) noexcept { return select_sum(c, &run_sub); }
-KernelFn select_q_mul(const OpContext& c) noexcept { return is_byte(c.input(0).dtype()) ? &run_mul : nullptr; }
+KernelFn select_q_mul(const OpContext& c) noexcept {
+  const auto& a = c.attrs<ops::q_mul::Attrs>();
+  return is_byte(c.input(0).dtype()) && (a.mode == 0 || Real::can(a.a_scale, a.b_scale, a.y_scale, true)) ? &run_mul : nullptr;
+}
 
 }  // namespace mote::kernels::MOTE_ISA_NAME
