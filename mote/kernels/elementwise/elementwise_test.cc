@@ -111,6 +111,21 @@ TEST(ElementwiseKernels, LargeBroadcasts) {
   }
 }
 
+// Short rows that one side repeats, within loops that move it.
+TEST(ElementwiseKernels, RepeatedRows) {
+  many(40, [&](Draw& d) {
+    const int32_t channels = d.one_in(4) ? d.in(500, 520) : d.in(1, 60), batch = d.in(1, 3);
+    const Shape all{batch, d.in(1, 20), d.in(1, channels > 100 ? 9 : 40), channels};
+    const Shape others[] = {{channels}, {batch, 1, 1, channels}, {all[2], channels}, {1, all[1], 1, channels}};
+    const Array x = d.f32(all), other = d.f32(others[d.in(0, 3)]);
+    const std::vector<Array> in = d.one_in(2) ? std::vector<Array>{x, other} : std::vector<Array>{other, x};
+    expect_equal(OpId::mul, NoAttrs{}, in);
+    expect_equal(OpId::less, NoAttrs{}, in);
+    expect_equal(OpId::sub, NoAttrs{},
+                 {Array::random(DType::s64, all, d.seed(), -9, 9), Array::random(DType::s64, other.shape(), d.seed(), -9, 9)});
+  });
+}
+
 TEST(ElementwiseKernels, Where) {
   for (DType type : {DType::f32, DType::s8, DType::f16, DType::s64}) {
     many(25, [&](Draw& d) {

@@ -1,6 +1,8 @@
 #include "mote/kernels/elementwise/rows.h"
 
-#include "mote/kernels/common/nest.h"
+#include <cstring>
+
+#include "mote/kernels/common/joined.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
 namespace {
@@ -62,9 +64,39 @@ Status walk_unary(const OpContext& c, UnaryRow row, int cost) noexcept {
 Status walk_binary(const OpContext& c, BinaryRow row, int cost) noexcept {
   const Tensor &a = c.input(0), &b = c.input(1), &y = c.output(0);
   const TensorDesc* operands[] = {a.desc, b.desc, y.desc};
-  each_run<3>(*y.desc, operands, c.rows, c.threads, cost, [&](const int64_t* offset, const int64_t* step, int32_t n) {
+  const int32_t widths[] = {width_of(a), width_of(b), width_of(y)};
+  const auto each = [&](const int64_t* offset, const int64_t* step, int32_t n) {
     row(c, a.as<const uint8_t>() + offset[0], step[0] != 0, b.as<const uint8_t>() + offset[1], step[1] != 0, y.as<uint8_t>() + offset[2],
         n);
+  };
+  Nest<3> nest;
+  if (c.rows.all()) nest.make(*y.desc, operands);
+  // Short rows that an input repeats are taken many at a time, with copies of that input.
+  constexpr int32_t kShort = 512, kCopies = 1024;
+  int input = 0;
+  const int32_t period = c.rows.all() ? join_rows(&nest, widths, kShort, &input) : 0;
+  if (period == 0) return each_run<3>(*y.desc, operands, c.rows, c.threads, cost, each), Status::kOk;
+  alignas(64) uint8_t copies[kCopies * 8];
+  const int32_t many = kCopies / period * period;
+  const int64_t bytes = int64_t{period} * widths[0];
+  const auto joined = [&](const int64_t* offset, const int64_t*, int32_t n) {
+    int64_t at[] = {offset[0], offset[1], offset[2]};
+    for (int32_t i = 0; i < n; i += many, at[1 - input] += many * widths[0], at[2] += many * widths[2]) {
+      const void *left = a.as<const uint8_t>() + at[0], *right = b.as<const uint8_t>() + at[1];
+      row(c, input == 0 ? copies : left, 1, input == 1 ? copies : right, 1, y.as<uint8_t>() + at[2], n - i < many ? n - i : many);
+    }
+  };
+  // The loops around it may move the repeated input, so copies are made for one of their rounds at a time.
+  Nest<3> one = nest, around = nest;
+  one.size[0] = nest.length();
+  for (int k = 0; k < 3; ++k) one.stride[0][k] = nest.stride[nest.depth - 1][k];
+  one.depth = 1;
+  around.size[around.depth - 1] = 1;
+  walk_runs(around, 0, nest.runs(), 0, 1, [&](const int64_t* offset, const int64_t*, int32_t) {
+    const uint8_t* repeated = (input == 0 ? a : b).as<const uint8_t>() + offset[input];
+    for (int32_t i = 0; i < many; i += period) std::memcpy(copies + i * int64_t{widths[0]}, repeated, static_cast<size_t>(bytes));
+    for (int k = 0; k < 3; ++k) one.base[k] = offset[k];
+    each_run(one, c.threads, cost, joined, period);
   });
   return Status::kOk;
 }

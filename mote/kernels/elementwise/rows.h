@@ -7,10 +7,10 @@
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
-// What an element costs in steps of common/parallel.h.
-inline constexpr int kCheap = 8, kCostly = 48;
+// What an element costs in steps of common/parallel.h: to read and write it, and a few dozen instructions for a vector of them.
+inline constexpr int kCheap = 5, kCostly = 384 / kLanes;
 // As kCheap, and not often needed in small tensors.
-inline constexpr int kRare = 9;
+inline constexpr int kRare = 6;
 
 // y[i] = f(x[i]) for n neighbours. y may be x.
 using UnaryRow = void (*)(const OpContext&, const void* x, void* y, int32_t n);

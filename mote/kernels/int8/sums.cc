@@ -1,6 +1,6 @@
 // Sums, differences and products of bytes with broadcasting, four vectors at a time.
 
-#include "mote/kernels/common/nest.h"
+#include "mote/kernels/common/joined.h"
 #include "mote/kernels/int8/bytes.h"
 #include "mote/kernels/int8/scaled.h"
 #include "mote/ops/q_add/q_add.h"
@@ -194,22 +194,6 @@ void row(const Operator& op, const void* function, Blocks blocks_of, const uint8
   __builtin_memcpy(y + whole, rest[2], static_cast<size_t>(n - whole));
 }
 
-// Rows of operands that one of the inputs repeats become one row; returns the input's period in it, or 0.
-int32_t join_rows(Nest<3>* nest, int* input) {
-  const int last = nest->depth - 1;
-  if (last < 1) return 0;
-  const int32_t n = nest->size[last];
-  int64_t(*step)[3] = nest->stride + last;
-  for (int k = 0; k < 3; ++k)
-    if (step[0][k] != 1) return 0;
-  if (n > kMostRepeated || step[-1][2] != n || step[-1][0] + step[-1][1] != n || (step[-1][0] != 0 && step[-1][1] != 0)) return 0;
-  *input = step[-1][0] == 0 ? 0 : 1;
-  for (int k = 0; k < 3; ++k) step[-1][k] = k != *input;
-  nest->size[last - 1] *= n;
-  --nest->depth;
-  return n;
-}
-
 Status run(const OpContext& c, const Operator& op, const void* function, Blocks blocks_of, double cost) {
   const Tensor &a = c.input(op.first_input), &b = c.input(1 - op.first_input), &y = c.output(0);
   const TensorDesc* operands[] = {a.desc, b.desc, y.desc};
@@ -225,7 +209,7 @@ Status run(const OpContext& c, const Operator& op, const void* function, Blocks 
   Nest<3> nest;
   nest.make(*y.desc, operands);
   nest.close(widths);
-  period = join_rows(&nest, &repeated);
+  period = join_rows(&nest, widths, kMostRepeated, &repeated);
   each_run(nest, c.threads, cost, body, period == 0 ? 64 : period);
   return Status::kOk;
 }
