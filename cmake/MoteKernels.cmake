@@ -56,7 +56,7 @@ set(_mote_stage_amx avx512vnni)
 # Measured (bench/ops): with -Os transposes take four times as long, reductions three times, norms and pools half as long again.
 # Files whose speed was seen to matter in models; the rest is compiled for size.
 set(_mote_hot "/(gemm|weights|depthwise|attention|recurrent|common)/")
-string(APPEND _mote_hot "|/elementwise/(activations|binary|unary|rows)\\.cc$|/reduce/softmax\\.cc$|/move/(move|shapes|pad)\\.cc$")
+string(APPEND _mote_hot "|/elementwise/(activations|binary|unary)\\.cc$|/reduce/softmax\\.cc$|/move/(move|shapes|pad)\\.cc$")
 string(APPEND _mote_hot "|/int8/(q_conv|q_matmul|stage|depthwise|depthwise_wide|dynamic_quantize)\\.cc$")
 string(APPEND _mote_hot "|/int8/q_concat\\.cc$")
 

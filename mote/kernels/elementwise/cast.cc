@@ -30,7 +30,7 @@ MOTE_INLINE To convert(From v) {
 
 template <class From, class To>
 struct Convert {
-  static constexpr int kCost = kCheap;
+  static constexpr int kCost = kRare;
   static void row(const OpContext&, const void* x, void* y, int32_t n) {
     const From* in = static_cast<const From*>(x);
     To* out = static_cast<To*>(y);
@@ -102,7 +102,7 @@ struct BoolToFloat : Convert<Bool, float> {
 
 // The last vector goes through a buffer.
 struct HalfToFloat {
-  static constexpr int kCost = kCheap;
+  static constexpr int kCost = kRare;
   static void row(const OpContext&, const void* x, void* y, int32_t n) {
     const auto* in = static_cast<const hwy::float16_t*>(x);
     float* out = static_cast<float*>(y);
@@ -115,7 +115,7 @@ struct HalfToFloat {
   }
 };
 struct FloatToHalf {
-  static constexpr int kCost = kCheap;
+  static constexpr int kCost = kRare;
   static void row(const OpContext&, const void* x, void* y, int32_t n) {
     const float* in = static_cast<const float*>(x);
     auto* out = static_cast<hwy::float16_t*>(y);

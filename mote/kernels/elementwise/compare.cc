@@ -72,7 +72,7 @@ struct Turned {
 
 template <class T, class F>
 struct Compare {
-  static constexpr int kCost = kCheap;
+  static constexpr int kCost = kRare;
   static void row(const OpContext&, const void* a, int a_step, const void* b, int b_step, void* y, int32_t n) {
     const T *left = static_cast<const T*>(a), *right = static_cast<const T*>(b);
     uint8_t* out = static_cast<uint8_t*>(y);

@@ -35,8 +35,8 @@ inline bool is_alone(const OpContext& c) { return c.threads == nullptr || c.thre
 template <class Op>
 struct UnaryKernels {
   static Status flat(const OpContext& c) noexcept {
-    // What costs more is not worth a loop of its own here.
-    if (Op::kCost == kCostly || !is_alone(c)) return flat_unary(c, &Op::row, Op::kCost);
+    // What costs more, or is rare, is not worth a loop of its own here.
+    if (Op::kCost != kCheap || !is_alone(c)) return flat_unary(c, &Op::row, Op::kCost);
     Op::row(c, c.input(0).data, c.output(0).data, c.output(0).count());
     return Status::kOk;
   }
@@ -76,7 +76,7 @@ struct UnaryF32 {
   static void row(const OpContext& c, const void* x, void* y, int32_t n) {
     const F f(c);
     const auto value = [&](VF v) {
-      if constexpr (Cost == kCheap) return f(v);
+      if constexpr (Cost != kCostly) return f(v);
       else return hn::IfThenElse(hn::Eq(v, v), f(v), v);  // NaN keeps its bits, whichever way it would go through f
     };
     map_row(static_cast<const float*>(x), static_cast<float*>(y), n, value);

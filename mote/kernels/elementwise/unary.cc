@@ -44,7 +44,7 @@ struct SquareInt : Plain {
 KernelFn select_abs(const OpContext& c) noexcept { return unary_f32<Abs>(c); }
 KernelFn select_neg(const OpContext& c) noexcept { return unary_f32<Neg>(c); }
 KernelFn select_square(const OpContext& c) noexcept {
-  return c.input(0).dtype() == DType::s32 ? pick_unary<UnaryF32<SquareInt>>(c) : unary_f32<Square>(c);
+  return c.input(0).dtype() == DType::s32 ? pick_unary<UnaryF32<SquareInt, kRare>>(c) : unary_f32<Square>(c);
 }
 KernelFn select_sqrt(const OpContext& c) noexcept { return unary_f32<Sqrt>(c); }
 KernelFn select_rsqrt(const OpContext& c) noexcept { return unary_f32<Rsqrt>(c); }
