@@ -7,9 +7,9 @@ namespace {
 class Table {
  public:
   explicit Table(const int32_t* exponentials) : exponentials_(exponentials) {}
-  MOTE_INLINE void look_up(hn::Vec<hn::CappedTag<uint8_t, kBlock>> below, int32_t count, int32_t* out) const {
+  MOTE_INLINE void look_up(hn::Vec<Block8> below, int32_t count, int32_t* out) const {
     alignas(64) uint8_t index[kBlock];
-    hn::Store(below, hn::CappedTag<uint8_t, kBlock>(), index);
+    hn::Store(below, Block8(), index);
     for (int32_t i = 0; i < kBlock; i += 8) unroll<8>([&](auto k) MOTE_LAMBDA { out[i + k] = exponentials_[index[i + k]]; });
     for (int32_t i = count; i < kBlock; ++i) out[i] = 0;
   }

@@ -19,29 +19,55 @@ using U32 = hn::RebindToUnsigned<I32>;
 constexpr int32_t kMaxLength = 2048;  // so that sums fit 32 bits
 constexpr int32_t kBlock = 4 * kIntLanes;
 
-// The greatest of n bytes, with `flip` taken for s8.
-MOTE_INLINE uint8_t greatest(const uint8_t* x, int32_t n, uint8_t flip) {
-  const hn::CappedTag<uint8_t, 4 * kIntLanes> d;
-  const auto flips = hn::Set(d, flip);
+using Block8 = hn::CappedTag<uint8_t, kBlock>;
+
+#if HWY_ARCH_X86
+MOTE_INLINE uint8_t greatest_lane(__m128i v) {
+  // The least of 16-bit lanes is what there is an instruction for.
+  const __m128i other = _mm_xor_si128(v, _mm_set1_epi8(-1));
+  return static_cast<uint8_t>(~_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_min_epu8(other, _mm_srli_epi16(other, 8)))));
+}
+MOTE_INLINE uint8_t greatest_lane(__m256i v) {
+  return greatest_lane(_mm_max_epu8(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1)));
+}
+#if defined(__AVX512BW__)
+MOTE_INLINE uint8_t greatest_lane(__m512i v) {
+  return greatest_lane(_mm256_max_epu8(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1)));
+}
+#endif
+MOTE_INLINE uint8_t greatest_lane(hn::Vec<Block8> v) { return greatest_lane(v.raw); }
+#else
+MOTE_INLINE uint8_t greatest_lane(hn::Vec<Block8> v) {
   alignas(64) uint8_t lanes[kBlock];
-  auto most = hn::Zero(d);
-  for (int32_t i = 0; i + kBlock <= n; i += kBlock) most = hn::Max(most, hn::Xor(hn::LoadU(d, x + i), flips));
-  // The last ones again, or all there are.
-  if (n >= kBlock) most = hn::Max(most, hn::Xor(hn::LoadU(d, x + n - kBlock), flips));
-  hn::Store(most, d, lanes);
-  if (n < kBlock)
-    for (int32_t i = 0; i < n; ++i) lanes[i] = static_cast<uint8_t>(x[i] ^ flip);
+  hn::Store(v, Block8(), lanes);
   VI wide = hn::Zero(I32());
   unroll<4>([&](auto k) MOTE_LAMBDA { wide = hn::Max(wide, load_as_ints(lanes + k * kIntLanes, kIntLanes)); });
   return static_cast<uint8_t>(hn::GetLane(hn::MaxOfLanes(I32(), wide)));
+}
+#endif
+
+// The greatest of n elements; `flip` makes u8 of them.
+MOTE_INLINE uint8_t greatest(const uint8_t* x, int32_t n, uint8_t flip) {
+  const Block8 d;
+  const auto flips = hn::Set(d, flip);
+  alignas(64) uint8_t rest[kBlock + 64];
+  if (n < kBlock) {
+    hn::Store(flips, d, rest);
+    for (int32_t i = 0; i < n; ++i) rest[i] = x[i];
+    x = rest, n = kBlock;
+  }
+  // The last ones perhaps twice.
+  auto most = hn::Xor(hn::LoadU(d, x + n - kBlock), flips);
+  for (int32_t i = 0; i + kBlock < n; i += kBlock) most = hn::Max(most, hn::Xor(hn::LoadU(d, x + i), flips));
+  return static_cast<uint8_t>(greatest_lane(most) ^ flip);
 }
 
 // Exponentials of a row's elements as `table` orders them within a block, zeros in the rest of the last block, and their sum with 12
 // integer bits.
 template <class Table>
-MOTE_INLINE int32_t exponentials(const Table& table, const uint8_t* x, int32_t n, uint8_t flip, int32_t* out) {
-  const hn::CappedTag<uint8_t, kBlock> d;
-  const auto most = hn::Set(d, static_cast<uint8_t>(greatest(x, n, flip) ^ flip));
+MOTE_INLINE int32_t exponentials(const Table& table, const uint8_t* x, int32_t n, uint8_t greatest_one, int32_t* out) {
+  const Block8 d;
+  const auto most = hn::Set(d, greatest_one);
   alignas(64) uint8_t rest[kBlock + 64];
   auto sums = hn::Zero(U32());
   const auto half = hn::Set(U32(), 1u << 11);
@@ -130,9 +156,14 @@ Status run_softmax(const OpContext& c) noexcept {
   split_rows(c.threads, groups, static_cast<double>(y.count()) * 25, [&](int32_t group) {
     alignas(64) int32_t exps[kMaxLength], scales[kIntLanes] = {};
     int right[kIntLanes];
+    uint8_t greatest_of[kIntLanes];
+    const uint8_t* from[kIntLanes];
+    const Table own = table;  // what is stored cannot change it
     const int32_t first = group * most, count = rows - first < most ? rows - first : most;
+    // Apart from what needs them, so that they are found one behind the other without waiting.
+    for (int32_t i = 0; i < count; ++i) from[i] = in(first + i), greatest_of[i] = greatest(from[i], n, flip);
     for (int32_t i = 0; i < count; ++i) {
-      const uint32_t sum = static_cast<uint32_t>(exponentials(table, in(first + i), n, flip, exps + i * step));
+      const uint32_t sum = static_cast<uint32_t>(exponentials(own, from[i], n, greatest_of[i], exps + i * step));
       const int zeros = __builtin_clz(sum | 1u), exponent = 12 - zeros + 31 - (wide ? 16 : 8);
       scales[i] = static_cast<int32_t>(sum << zeros & 0x7fffffffu);
       right[i] = exponent > 31 ? 31 : exponent;

@@ -7,17 +7,18 @@ namespace {
 class Table {
  public:
   explicit Table(const int32_t* exponentials) {
-    for (int byte = 0; byte < 4; ++byte)
-      for (int i = 0; i < 256; ++i) bytes_[byte][i] = static_cast<uint8_t>(exponentials[i] >> (8 * byte));
+    alignas(64) uint8_t bytes[4][256];
+    for (int k = 0; k < 4; ++k)
+      for (int i = 0; i < 256; ++i) bytes[k][i] = static_cast<uint8_t>(exponentials[i] >> (8 * k));
+    unroll<16>([&](auto i) MOTE_LAMBDA { bytes_[i / 4][i % 4] = _mm512_load_si512(bytes[i / 4] + 64 * (i % 4)); });
   }
-  MOTE_INLINE void look_up(hn::Vec<hn::CappedTag<uint8_t, kBlock>> below, int32_t count, int32_t* out) const {
+  MOTE_INLINE void look_up(hn::Vec<Block8> below, int32_t count, int32_t* out) const {
     const __mmask64 counts = count < 64 ? (__mmask64{1} << count) - 1 : ~__mmask64{0}, high = _mm512_movepi8_mask(below.raw);
     __m512i b[4];
     unroll<4>([&](auto k) MOTE_LAMBDA {
-      const uint8_t* t = bytes_[k];
-      b[k] =
-          _mm512_or_si512(_mm512_maskz_permutex2var_epi8(counts & ~high, _mm512_load_si512(t), below.raw, _mm512_load_si512(t + 64)),
-                          _mm512_maskz_permutex2var_epi8(counts & high, _mm512_load_si512(t + 128), below.raw, _mm512_load_si512(t + 192)));
+      const __m512i* t = bytes_[k];
+      b[k] = _mm512_or_si512(_mm512_maskz_permutex2var_epi8(counts & ~high, t[0], below.raw, t[1]),
+                             _mm512_maskz_permutex2var_epi8(counts & high, t[2], below.raw, t[3]));
     });
     const __m512i low[2] = {_mm512_unpacklo_epi8(b[0], b[1]), _mm512_unpackhi_epi8(b[0], b[1])},
                   top[2] = {_mm512_unpacklo_epi8(b[2], b[3]), _mm512_unpackhi_epi8(b[2], b[3])};
@@ -29,7 +30,7 @@ class Table {
   static MOTE_INLINE void store(const VI* v, const ByteBounds& bounds, int32_t count, uint8_t* y) { store_some(join(v, bounds), count, y); }
 
  private:
-  alignas(64) uint8_t bytes_[4][256];
+  __m512i bytes_[4][4];
 };
 
 }  // namespace
