@@ -12,6 +12,7 @@
 //   together(sums, v)               the sums of kPixels outputs as four vectors; vector i has those of register i % kRegisters
 //   bytes(v, bounds)                these, scaled, as bytes in order
 //   store_bytes<P>(bytes, to)       the bytes of output P
+//   store_some_bytes<P>(bytes, count, to)  the first of them
 
 #include "mote/kernels/int8/dot.h"
 #include "mote/kernels/int8/narrow_x86.h"
@@ -112,6 +113,11 @@ struct QuadForm : V {
   static MOTE_INLINE void store_bytes(ByteVector v, uint8_t* to) {
     V::store(V::template part<P>(v), to);
   }
+  template <int>
+  static MOTE_INLINE void store_some_bytes(ByteVector v, int32_t count, uint8_t* to) {
+    static_assert(kPixels == 1);
+    store_some(v, count, to);
+  }
 };
 
 #else
@@ -173,6 +179,13 @@ struct PairForm {
   template <int P>
   static MOTE_INLINE void store_bytes(ByteVector v, uint8_t* to) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_extracti128_si256(v, P));
+  }
+  template <int P>
+  static MOTE_INLINE void store_some_bytes(ByteVector v, int32_t count, uint8_t* to) {
+    if (count >= 16) return store_bytes<P>(v, to);
+    alignas(16) uint8_t some[16];
+    store_bytes<P>(v, some);
+    copy_exactly(to, some, count);
   }
 };
 

@@ -16,16 +16,17 @@ using ops::q_conv::Attrs;
 // How windows of K x K taps, S apart, are read. Columns have four rows, which serve two outputs of 3x3 taps, one below the other, where
 // windows are neighbours: the weights of the second are one row lower. The fifth row of 5x5 taps is read along the row, by fours of columns
 // that begin with the first of a strip; outputs that begin later have weights of their own.
-template <class F, int K, int S>
+// Packed: few channels, and as many pixels side by side as a block has room for; columns are those of one output each.
+template <class F, int K, int S, bool Packed>
 struct Plan {
   static constexpr bool kMany = kRegisters == 32;
-  static constexpr int kRows = K == 3 && S == 1 ? 2 : 1;         // outputs, one below the other
-  static constexpr int kTapRows = K == 3 ? 3 + kRows - 1 : 4;    // of a column
-  static constexpr int kSums = (K == 5 && kMany ? 16 : 8);       // registers
-  static constexpr int kAcross = kSums / kRows / F::kRegisters;  // outputs side by side
-  static constexpr int kColumns = (kAcross - 1) * S + K;
-  static constexpr int kKept = kMany && K == 3 ? K - S : 0;  // columns that are kept for the next strip
-  static constexpr int kShifts = K == 5 ? 4 / S : 0;         // places within four columns where an output may begin
+  static constexpr int kRows = K == 3 && S == 1 ? 2 : 1;                                                     // outputs, one below the other
+  static constexpr int kTapRows = K == 3 ? 3 + kRows - 1 : 4;                                                // of a column
+  static constexpr int kSums = K == 5 && kMany ? 16 : 8;                                                     // registers
+  static constexpr int kAcross = Packed ? (F::kPixels + kRows - 1) / kRows : kSums / kRows / F::kRegisters;  // outputs side by side
+  static constexpr int kStep = Packed ? K : S;                                                               // columns from one to the next
+  static constexpr int kColumns = (kAcross - 1) * kStep + K;
+  static constexpr int kKept = kMany && K == 3 && !Packed ? K - S : 0;  // columns that are kept for the next strip
 };
 constexpr int kMaxTaps = 5, kMaxSlots = kMaxTaps + 2 * 4;
 
@@ -87,11 +88,14 @@ struct Lines {
   const End* end;
   uint8_t* out[2];
   int64_t out_step;
+  // Packed: from pixel to pixel of a window, and the bytes of all outputs; an output is then as many as fit.
+  int64_t taps[3];
+  int32_t bytes;
 };
 
-template <class F, int K, int S>
+template <class F, int K, int S, bool Packed = false>
 void lines_of(const Lines& s) {
-  using P = Plan<F, K, S>;
+  using P = Plan<F, K, S, Packed>;
   constexpr int kRows = P::kRows, kTapRows = P::kTapRows;
   const auto flip = F::all(s.flip);
   const auto tap = [&](int32_t row, int32_t x) MOTE_LAMBDA {
@@ -109,9 +113,19 @@ void lines_of(const Lines& s) {
     unroll<P::kAcross * kRows>(
         [&](auto q) MOTE_LAMBDA { unroll<F::kRegisters>([&](auto i) MOTE_LAMBDA { sums[q][i] = F::load(s.begin + i * F::kLanes); }); });
     unroll<P::kColumns>([&](auto j) MOTE_LAMBDA {
-      const auto c = j < P::kKept ? kept[j < P::kKept ? j : 0] : column(x + j);
+      const auto c = [&]() MOTE_LAMBDA {
+        if constexpr (Packed) {
+          const uint8_t* at[kTapRows];
+          unroll<kTapRows>([&](auto r) MOTE_LAMBDA { at[r] = s.rows[r] + s.taps[j % K] + (o + j / K) * s.out_step; });
+          return F::template column<kTapRows>(at, flip);
+        } else if constexpr (j < P::kKept) {
+          return kept[j];
+        } else {
+          return column(x + j);
+        }
+      }();
       unroll<P::kAcross * kRows>([&](auto q) MOTE_LAMBDA {
-        constexpr int kTap = j - q / kRows * S;
+        constexpr int kTap = j - q / kRows * P::kStep;
         if constexpr (kTap >= 0 && kTap < K) F::template add<kTapRows>(sums[q], c, s.weights + (q % kRows * K + kTap) * F::kSlotBytes);
       });
       if constexpr (P::kKept > 0 && j >= P::kAcross * S) kept[j - P::kAcross * S] = c;
@@ -150,7 +164,11 @@ void lines_of(const Lines& s) {
         unroll<F::kPixels>([&](auto pixel) MOTE_LAMBDA {
           constexpr int kNumber = (g * kTogether + i) * F::kPixels + pixel, kRow = kNumber % kRows;
           const int32_t at = o + kNumber / kRows;
-          if (at < s.count && kRow < s.height) F::template store_bytes<pixel>(bytes, s.out[kRow] + at * s.out_step);
+          if (at >= s.count || kRow >= s.height) return;
+          uint8_t* to = s.out[kRow] + at * s.out_step;
+          const int64_t left = Packed ? s.bytes - at * s.out_step : 0;
+          if constexpr (Packed) F::template store_some_bytes<pixel>(bytes, static_cast<int32_t>(left < s.out_step ? left : s.out_step), to);
+          else F::template store_bytes<pixel>(bytes, to);
         });
       });
     });
@@ -158,6 +176,7 @@ void lines_of(const Lines& s) {
 }
 
 using LinesFn = void (*)(const Lines&);
+constexpr int32_t kPackedBytes = 6 * 1024;  // a row of few channels
 
 #if defined(__AVX512VNNI__)
 using Main = QuadForm<Wide512>;
@@ -173,9 +192,11 @@ using Small = Main;
 // Windows of 5x5 taps have Main alone: what is smaller would be as much code again.
 constexpr int32_t least_channels(int32_t kernel) { return kernel == 5 ? Main::kChannels : Small::kChannels; }
 
-template <class F>
+template <class F, bool Packed>
 LinesFn lines_for(const Geometry& g) {
-  if constexpr (F::kChannels == Main::kChannels) {
+  if constexpr (Packed) {
+    return g.stride_w == 1 ? &lines_of<F, 3, 1, true> : &lines_of<F, 3, 2, true>;
+  } else if constexpr (F::kChannels == Main::kChannels) {
     static constexpr LinesFn kFns[] = {&lines_of<F, 3, 1>, &lines_of<F, 3, 2>, &lines_of<F, 5, 1>, &lines_of<F, 5, 2>};
     return kFns[number_of(g)];
   } else {
@@ -183,17 +204,21 @@ LinesFn lines_for(const Geometry& g) {
   }
 }
 
-// A block of channels: its weights, and what belongs to its sums.
-template <class F>
+// A block of channels: its weights, and what belongs to its sums. Packed: all channels there are, as often as they fit.
+template <class F, bool Packed = false>
 class Block {
  public:
   Block(const Problem& p, int32_t first)
       : p_(p),
         first_(first),
+        channels_(Packed ? p.channels : F::kChannels),
         rows_(p.rows_together()),
-        lines_(lines_for<F>(p.g)),
+        lines_(lines_for<F, Packed>(p.g)),
         end_(p.stage.bounds(), p.stage.type(), p.stage.has_real()) {
-    p.stage.describe(first, F::kChannels, p.g.kernel_h * p.g.kernel_w, &columns_);
+    p.stage.describe(first, channels_, p.g.kernel_h * p.g.kernel_w, &columns_);
+    repeat(columns_.base);
+    repeat(columns_.multiplier);
+    repeat(columns_.right);
     pack_weights();
     const DType type = p.stage.type();
     direct_ = !p.add && (type == DType::s8 || type == DType::u8) && !p.stage.has_double() && !has_rest_ &&
@@ -217,12 +242,20 @@ class Block {
     order(base, base_);
     alignas(64) uint8_t zeros[kByteLanes];
     for (uint8_t& v : zeros) v = static_cast<uint8_t>(zero);
-    for (int32_t y = begin; y < end; y += rows_) run_rows(n, y, end - y < rows_ ? end - y : rows_, zeros);
+    for (int32_t y = begin; y < end; y += rows_) {
+      const int32_t height = end - y < rows_ ? end - y : rows_;
+      if constexpr (Packed) run_packed(n, y, height, static_cast<uint8_t>(zero));
+      else run_rows(n, y, height, zeros);
+    }
   }
 
  private:
   static constexpr int kRun = 16;  // outputs of a row that do not end in registers
 
+  // The channels that there are, again and again.
+  MOTE_INLINE void repeat(int32_t* v) const {
+    for (int i = channels_; Packed && i < F::kChannels; ++i) v[i] = v[i - channels_];
+  }
   // Channels in the order that sums have.
   static MOTE_INLINE void order(const int32_t* from, int32_t* to) {
     unroll<F::kChannels / 4>([&](auto i) MOTE_LAMBDA { copy_four(from + i * 4, to + F::place(i * 4)); });
@@ -242,12 +275,13 @@ class Block {
     const int32_t groups = (p_.g.kernel_h * p_.g.kernel_w + 3) / 4, begin = first_ / kPanel * kPanel;
     alignas(64) int32_t fours[(kMaxTaps * kMaxTaps + 3) / 4][F::kChannels + 2 * kPanel];
     const int8_t* from = p_.weights + int64_t{begin} * groups * 4;
-    for (int32_t c = begin; c < first_ + F::kChannels; c += kPanel) {
+    for (int32_t c = begin; c < first_ + channels_; c += kPanel) {
       for (int32_t group = 0; group < groups; ++group, from += kPanel * 4) {
         int32_t* to = fours[group] + kPanel + c - first_;
         for (int i = 0; i < kPanel; i += kIntLanes) hn::StoreU(load_ints(reinterpret_cast<const int32_t*>(from) + i), I32(), to + i);
       }
     }
+    for (int32_t group = 0; group < groups; ++group) repeat(fours[group] + kPanel);
     const Slots& slots = kSlots[number_of(p_.g)];
     for (int c = 0; c < F::kChannels; c += kIntLanes) {
       VI sum = hn::Zero(I32());
@@ -289,6 +323,36 @@ class Block {
     unroll<kIntLanes / 4>([&](auto i) MOTE_LAMBDA { copy_four(v + i * 4, reinterpret_cast<int32_t*>(slot) + F::word_place(c + i * 4)); });
   }
 
+  // Rows of the input are copied with what is outside of them; windows that are two apart see even pixels, then odd ones.
+  void run_packed(int32_t n, int32_t y, int32_t height, uint8_t zero) {
+    alignas(64) uint8_t rows[4][kPackedBytes + 64];
+    const int32_t fit = F::kChannels / channels_, outputs = (p_.y.w + fit - 1) / fit, stride = p_.g.stride_w;
+    const int32_t half = (outputs * fit + 1) * channels_, all = (outputs * fit * stride + 3 - stride) * channels_;
+    const int32_t iy = y * p_.g.stride_h - p_.g.pad_h, used = 3 + (height - 1) * p_.g.stride_h;
+    Lines s{};
+    for (int32_t ky = 0; ky < 4; ++ky) {
+      fill_bytes(rows[ky], zero, all);
+      s.rows[ky] = rows[ky];
+      if (ky >= used || static_cast<uint32_t>(iy + ky) >= static_cast<uint32_t>(p_.x.h)) continue;
+      const uint8_t* from = p_.x.at(n, iy + ky, 0);
+      for (int32_t x = 0, u = p_.g.pad_w; x < p_.x.w && u * channels_ < all; ++x, ++u, from += p_.x.column)
+        copy_bytes(rows[ky] + (stride == 2 ? u % 2 * half + u / 2 * channels_ : u * channels_), from, channels_);
+    }
+    for (int32_t i = 0; i < 3; ++i) s.taps[i] = stride == 2 ? i % 2 * half + i / 2 * channels_ : i * channels_;
+    s.flip = p_.is_signed ? 0x80 : 0;
+    s.weights = main_, s.begin = base_, s.end = &end_;
+    s.count = outputs, s.height = height;
+    s.out_step = fit * channels_;
+    s.bytes = p_.y.w * channels_;
+    if (!direct_) return run_sums(n, y, s);
+    alignas(64) uint8_t bytes[2][kPackedBytes + 64];
+    const bool dense = p_.y.column == channels_;
+    for (int32_t i = 0; i < height; ++i) s.out[i] = dense ? p_.y.at(n, y + i, 0) : bytes[i];
+    lines_(s);
+    for (int32_t i = 0; !dense && i < height; ++i)
+      for (int32_t x = 0; x < p_.y.w; ++x) copy_bytes(p_.y.at(n, y + i, x), bytes[i] + x * channels_, channels_);
+  }
+
   void run_rows(int32_t n, int32_t y, int32_t height, const uint8_t* zeros) {
     Lines s{};
     const int32_t iy = y * p_.g.stride_h - p_.g.pad_h, used = p_.g.kernel_h + (height - 1) * p_.g.stride_h;
@@ -314,38 +378,46 @@ class Block {
   void run_sums(int32_t n, int32_t y, Lines s) {
     alignas(64) int32_t sums[(kRun + 4) * 2 * F::kChannels], none[F::kChannels] = {};
     s.sums = sums;
-    for (int32_t x = 0; x < p_.y.w; x += kRun) {
+    const int32_t all = s.count, fit = Packed ? F::kChannels / channels_ : 1;
+    for (int32_t x = 0; x < all; x += kRun) {
       s.x = x * p_.g.stride_w - p_.g.pad_w;
-      s.count = p_.y.w - x < kRun ? p_.y.w - x : kRun;
+      s.count = all - x < kRun ? all - x : kRun;
       lines_(s);
       if (has_rest_) {
         Lines more = s;
         more.weights = rest_, more.begin = none, more.more = true;
         lines_(more);
       }
-      for (int32_t i = 0; i < s.height; ++i) finish(n, y + i, x, s.count, sums + i * F::kChannels);
+      for (int32_t i = 0; i < s.height; ++i) finish(n, y + i, x * fit, s.count, sums + i * F::kChannels);
+      for (int32_t r = 0; Packed && r < 4; ++r) s.rows[r] += kRun * s.out_step;
     }
   }
+  // `count` outputs of a row; packed ones are as many pixels as fit, and the last may have fewer.
   void finish(int32_t n, int32_t y, int32_t x, int32_t count, const int32_t* from) {
-    alignas(64) int32_t sums[kRun * F::kChannels];
-    uint8_t* out[kRun];
-    const uint8_t* residual[kRun];
-    RowTerms terms[kRun];
-    const int32_t width = static_cast<int32_t>(dtype_bytes(p_.stage.type()));
-    for (int32_t o = 0; o < count; ++o, from += rows_ * F::kChannels) {
-      for (int i = 0; i < F::kChannels; i += 4) copy_four(from + F::place(i), sums + o * F::kChannels + i);
-      out[o] = p_.y.at(n, y, x + o) + first_ * width;
-      if (p_.add) residual[o] = p_.residual.at(n, y, x + o) + first_ * width;
-      terms[o] = {0, 0, p_.stage.x_scale(n)};
-    }
+    alignas(64) int32_t sums[(kRun + 1) * F::kChannels];
+    const int32_t width = static_cast<int32_t>(dtype_bytes(p_.stage.type())), fit = Packed ? F::kChannels / channels_ : 1;
+    for (int32_t o = 0; o < count; ++o, from += rows_ * F::kChannels)
+      for (int i = 0; i < F::kChannels; i += 4) copy_four(from + F::place(i), sums + o * fit * channels_ + i);
     // Sums began with the bias.
     Columns done = columns_;
     for (int i = 0; i < F::kChannels; ++i) done.base[i] = 0;
-    p_.stage.store(done, {sums, F::kChannels, count, 0, F::kChannels, out, p_.add ? residual : nullptr, terms, false});
+    const int32_t pixels = count * fit < p_.y.w - x ? count * fit : p_.y.w - x;
+    uint8_t* out[kRun];
+    const uint8_t* residual[kRun];
+    RowTerms terms[kRun];
+    for (int32_t first = 0; first < pixels; first += kRun) {
+      const int32_t some = pixels - first < kRun ? pixels - first : kRun;
+      for (int32_t o = 0; o < some; ++o) {
+        out[o] = p_.y.at(n, y, x + first + o) + first_ * width;
+        if (p_.add) residual[o] = p_.residual.at(n, y, x + first + o) + first_ * width;
+        terms[o] = {0, 0, p_.stage.x_scale(n)};
+      }
+      p_.stage.store(done, {sums + first * channels_, channels_, some, 0, channels_, out, p_.add ? residual : nullptr, terms, false});
+    }
   }
 
   const Problem& p_;
-  int32_t first_, rows_;
+  int32_t first_, channels_, rows_;
   bool has_rest_ = false, direct_;
   LinesFn lines_;
   End end_;
@@ -354,14 +426,15 @@ class Block {
   alignas(64) uint8_t main_[kMaxSlots * F::kSlotBytes], rest_[kMaxSlots * F::kSlotBytes];
 };
 
-template <class F>
+template <class F, bool Packed = false>
 void run_block(const Problem& p, int32_t first, int32_t begin, int32_t end) {
-  Block<F> block(p, first);
+  Block<F, Packed> block(p, first);
   for (int32_t n = 0; n < p.y.n; ++n) block.run(n, begin, end);
 }
 
 // Channels in blocks of Main, and one of Small where that is enough for the rest; the last begins early where channels are missing.
 void run_channels(const Problem& p, int32_t number, int32_t begin, int32_t end) {
+  if (p.channels < Small::kChannels) return run_block<Main, true>(p, 0, begin, end);
   const int32_t first = number * Main::kChannels, left = p.channels - first;
   if (left >= Main::kChannels) return run_block<Main>(p, first, begin, end);
   const bool whole = left > Small::kChannels || p.g.kernel_w == 5;
@@ -388,7 +461,10 @@ KernelFn select_q_depthwise_wide(const OpContext& c) noexcept {
   const Geometry g(a, w.desc->dims + 1, 2);
   const bool square = g.kernel_h == g.kernel_w && (g.kernel_w == 3 || g.kernel_w == 5);
   if (!square || g.dilation_h != 1 || g.dilation_w != 1 || g.stride_h != g.stride_w || g.stride_w > 2) return nullptr;
-  if (w.dim(0) < least_channels(g.kernel_w)) return nullptr;
+  const int32_t channels = w.dim(0), fit = channels > 0 ? Main::kChannels / channels : 0;
+  // Rows that are copied must fit.
+  const int64_t copied = (int64_t{c.output(0).dim(2)} + fit) * g.stride_w * channels + 2 * int64_t{channels};
+  if (channels < least_channels(g.kernel_w) && (g.kernel_w == 5 || fit < 2 || copied > kPackedBytes)) return nullptr;
   return &run;
 }
 

@@ -301,7 +301,8 @@ TEST(Int8Kernels, DepthwiseWindowsAgree) {
     SCOPED_TRACE(seed);
     Draw d(seed);
     const DType type = byte_type(d), y = byte_type(d);
-    const int32_t kernel = d.one_in(2) ? 3 : 5, stride = d.in(1, 2), n = d.one_in(3) ? 16 * d.in(1, 13) : d.in(16, 200);
+    const int32_t kernel = d.one_in(2) ? 3 : 5, stride = d.in(1, 2),
+                  n = d.one_in(3) ? 16 * d.in(1, 13) : d.in(d.one_in(2) ? 2 : 16, d.one_in(3) ? 40 : 200);
     const int32_t height = d.in(1, 9), width = d.one_in(3) ? d.in(30, 70) : d.in(1, 20);
     ops::q_conv::Attrs a;
     a.groups = n, a.to = static_cast<uint32_t>(y), a.input_zero = zero_point(d, type), a.output_zero = zero_point(d, y);
