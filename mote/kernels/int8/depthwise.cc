@@ -172,8 +172,8 @@ MOTE_INLINE void strip(const Strip& s, const LeftForm& form, int32_t* out) {
   // Outputs too many are computed and left where they are.
   const bool full = s.count * 2 >= kStrip && s.dilation == 1;
   if (full && s.kernel_w == 3 && s.stride == 1) return strip_of<3, 1, Whole>(s, form, out);
-  if (full && s.kernel_w == 3 && s.stride == 2) return strip_of<3, 2, Whole>(s, form, out);
   if constexpr (kCommonToo) {
+    if (full && s.kernel_w == 3 && s.stride == 2) return strip_of<3, 2, Whole>(s, form, out);
     if (full && s.kernel_w == 5 && s.stride == 1) return strip_of<5, 1, Whole>(s, form, out);
     if (full && s.kernel_w == 5 && s.stride == 2) return strip_of<5, 2, Whole>(s, form, out);
   }

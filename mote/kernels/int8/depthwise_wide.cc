@@ -192,11 +192,10 @@ using Small = Main;
 // Windows of 5x5 taps have Main alone: what is smaller would be as much code again.
 constexpr int32_t least_channels(int32_t kernel) { return kernel == 5 ? Main::kChannels : Small::kChannels; }
 
-template <class F, bool Packed>
-LinesFn lines_for(const Geometry& g) {
-  if constexpr (Packed) {
-    return g.stride_w == 1 ? &lines_of<F, 3, 1, true> : &lines_of<F, 3, 2, true>;
-  } else if constexpr (F::kChannels == Main::kChannels) {
+template <class F>
+LinesFn lines_for(const Geometry& g, bool packed) {
+  if constexpr (F::kChannels == Main::kChannels) {
+    if (packed) return g.stride_w == 1 ? &lines_of<F, 3, 1, true> : &lines_of<F, 3, 2, true>;
     static constexpr LinesFn kFns[] = {&lines_of<F, 3, 1>, &lines_of<F, 3, 2>, &lines_of<F, 5, 1>, &lines_of<F, 5, 2>};
     return kFns[number_of(g)];
   } else {
@@ -205,15 +204,17 @@ LinesFn lines_for(const Geometry& g) {
 }
 
 // A block of channels: its weights, and what belongs to its sums. Packed: all channels there are, as often as they fit.
-template <class F, bool Packed = false>
+template <class F>
 class Block {
  public:
   Block(const Problem& p, int32_t first)
       : p_(p),
         first_(first),
-        channels_(Packed ? p.channels : F::kChannels),
+        packed_(kMain && p.channels < Small::kChannels),
+        channels_(packed_ ? p.channels : F::kChannels),
+        fit_(F::kChannels / channels_),
         rows_(p.rows_together()),
-        lines_(lines_for<F, Packed>(p.g)),
+        lines_(lines_for<F>(p.g, packed_)),
         end_(p.stage.bounds(), p.stage.type(), p.stage.has_real()) {
     p.stage.describe(first, channels_, p.g.kernel_h * p.g.kernel_w, &columns_);
     repeat(columns_.base);
@@ -244,17 +245,18 @@ class Block {
     for (uint8_t& v : zeros) v = static_cast<uint8_t>(zero);
     for (int32_t y = begin; y < end; y += rows_) {
       const int32_t height = end - y < rows_ ? end - y : rows_;
-      if constexpr (Packed) run_packed(n, y, height, static_cast<uint8_t>(zero));
+      if (kMain && packed_) run_packed(n, y, height, static_cast<uint8_t>(zero));
       else run_rows(n, y, height, zeros);
     }
   }
 
  private:
+  static constexpr bool kMain = F::kChannels == Main::kChannels;
   static constexpr int kRun = 16;  // outputs of a row that do not end in registers
 
   // The channels that there are, again and again.
   MOTE_INLINE void repeat(int32_t* v) const {
-    for (int i = channels_; Packed && i < F::kChannels; ++i) v[i] = v[i - channels_];
+    for (int i = channels_; kMain && i < F::kChannels; ++i) v[i] = v[i - channels_];
   }
   // Channels in the order that sums have.
   static MOTE_INLINE void order(const int32_t* from, int32_t* to) {
@@ -323,26 +325,42 @@ class Block {
     unroll<kIntLanes / 4>([&](auto i) MOTE_LAMBDA { copy_four(v + i * 4, reinterpret_cast<int32_t*>(slot) + F::word_place(c + i * 4)); });
   }
 
+  // `count` pixels, `step` bytes apart, side by side. Two moves that may overlap make up a pixel.
+  template <class T>
+  void copy_pixels_as(const uint8_t* from, int64_t step, int32_t count, uint8_t* to) const {
+    const int64_t last = channels_ - static_cast<int64_t>(sizeof(T));
+    for (int32_t i = 0; i < count; ++i, from += step, to += channels_) copy_as<T>(to, from), copy_as<T>(to + last, from + last);
+  }
+  void copy_pixels(const uint8_t* from, int64_t step, int32_t count, uint8_t* to) const {
+    if (step == channels_) return copy_bytes(to, from, count * channels_);
+    if (channels_ >= 16) return copy_pixels_as<__m128i>(from, step, count, to);
+    if (channels_ >= 8) return copy_pixels_as<uint64_t>(from, step, count, to);
+    for (int32_t i = 0; i < count; ++i) copy_bytes(to + i * channels_, from + i * step, channels_);
+  }
   // Rows of the input are copied with what is outside of them; windows that are two apart see even pixels, then odd ones.
   void run_packed(int32_t n, int32_t y, int32_t height, uint8_t zero) {
     alignas(64) uint8_t rows[4][kPackedBytes + 64];
-    const int32_t fit = F::kChannels / channels_, outputs = (p_.y.w + fit - 1) / fit, stride = p_.g.stride_w;
-    const int32_t half = (outputs * fit + 1) * channels_, all = (outputs * fit * stride + 3 - stride) * channels_;
+    const int32_t outputs = (p_.y.w + fit_ - 1) / fit_, stride = p_.g.stride_w;
+    const int32_t half = (outputs * fit_ + 1) * channels_, all = (outputs * fit_ * stride + 3 - stride) * channels_;
     const int32_t iy = y * p_.g.stride_h - p_.g.pad_h, used = 3 + (height - 1) * p_.g.stride_h;
     Lines s{};
     for (int32_t ky = 0; ky < 4; ++ky) {
       fill_bytes(rows[ky], zero, all);
       s.rows[ky] = rows[ky];
       if (ky >= used || static_cast<uint32_t>(iy + ky) >= static_cast<uint32_t>(p_.x.h)) continue;
-      const uint8_t* from = p_.x.at(n, iy + ky, 0);
-      for (int32_t x = 0, u = p_.g.pad_w; x < p_.x.w && u * channels_ < all; ++x, ++u, from += p_.x.column)
-        copy_bytes(rows[ky] + (stride == 2 ? u % 2 * half + u / 2 * channels_ : u * channels_), from, channels_);
+      for (int32_t i = 0; i < stride; ++i) {
+        // Pixels i, i + stride and so on of the padded row.
+        const int32_t skip = p_.g.pad_w > i ? (p_.g.pad_w - i + stride - 1) / stride : 0, x = i + skip * stride - p_.g.pad_w;
+        const int32_t room = (i == 0 ? (stride == 2 ? half : all) : all - half) / channels_ - skip;
+        const int32_t there = x < p_.x.w ? (p_.x.w - x + stride - 1) / stride : 0;
+        copy_pixels(p_.x.at(n, iy + ky, x), stride * p_.x.column, there < room ? there : room, rows[ky] + i * half + skip * channels_);
+      }
     }
     for (int32_t i = 0; i < 3; ++i) s.taps[i] = stride == 2 ? i % 2 * half + i / 2 * channels_ : i * channels_;
     s.flip = p_.is_signed ? 0x80 : 0;
     s.weights = main_, s.begin = base_, s.end = &end_;
     s.count = outputs, s.height = height;
-    s.out_step = fit * channels_;
+    s.out_step = fit_ * channels_;
     s.bytes = p_.y.w * channels_;
     if (!direct_) return run_sums(n, y, s);
     alignas(64) uint8_t bytes[2][kPackedBytes + 64];
@@ -378,7 +396,7 @@ class Block {
   void run_sums(int32_t n, int32_t y, Lines s) {
     alignas(64) int32_t sums[(kRun + 4) * 2 * F::kChannels], none[F::kChannels] = {};
     s.sums = sums;
-    const int32_t all = s.count, fit = Packed ? F::kChannels / channels_ : 1;
+    const int32_t all = s.count;
     for (int32_t x = 0; x < all; x += kRun) {
       s.x = x * p_.g.stride_w - p_.g.pad_w;
       s.count = all - x < kRun ? all - x : kRun;
@@ -388,20 +406,20 @@ class Block {
         more.weights = rest_, more.begin = none, more.more = true;
         lines_(more);
       }
-      for (int32_t i = 0; i < s.height; ++i) finish(n, y + i, x * fit, s.count, sums + i * F::kChannels);
-      for (int32_t r = 0; Packed && r < 4; ++r) s.rows[r] += kRun * s.out_step;
+      for (int32_t i = 0; i < s.height; ++i) finish(n, y + i, x * fit_, s.count, sums + i * F::kChannels);
+      for (int32_t r = 0; packed_ && r < 4; ++r) s.rows[r] += kRun * s.out_step;
     }
   }
   // `count` outputs of a row; packed ones are as many pixels as fit, and the last may have fewer.
   void finish(int32_t n, int32_t y, int32_t x, int32_t count, const int32_t* from) {
     alignas(64) int32_t sums[(kRun + 1) * F::kChannels];
-    const int32_t width = static_cast<int32_t>(dtype_bytes(p_.stage.type())), fit = Packed ? F::kChannels / channels_ : 1;
+    const int32_t width = static_cast<int32_t>(dtype_bytes(p_.stage.type()));
     for (int32_t o = 0; o < count; ++o, from += rows_ * F::kChannels)
-      for (int i = 0; i < F::kChannels; i += 4) copy_four(from + F::place(i), sums + o * fit * channels_ + i);
+      for (int i = 0; i < F::kChannels; i += 4) copy_four(from + F::place(i), sums + o * fit_ * channels_ + i);
     // Sums began with the bias.
     Columns done = columns_;
     for (int i = 0; i < F::kChannels; ++i) done.base[i] = 0;
-    const int32_t pixels = count * fit < p_.y.w - x ? count * fit : p_.y.w - x;
+    const int32_t pixels = count * fit_ < p_.y.w - x ? count * fit_ : p_.y.w - x;
     uint8_t* out[kRun];
     const uint8_t* residual[kRun];
     RowTerms terms[kRun];
@@ -417,7 +435,9 @@ class Block {
   }
 
   const Problem& p_;
-  int32_t first_, channels_, rows_;
+  int32_t first_;
+  bool packed_;
+  int32_t channels_, fit_, rows_;
   bool has_rest_ = false, direct_;
   LinesFn lines_;
   End end_;
@@ -426,15 +446,15 @@ class Block {
   alignas(64) uint8_t main_[kMaxSlots * F::kSlotBytes], rest_[kMaxSlots * F::kSlotBytes];
 };
 
-template <class F, bool Packed = false>
+template <class F>
 void run_block(const Problem& p, int32_t first, int32_t begin, int32_t end) {
-  Block<F, Packed> block(p, first);
+  Block<F> block(p, first);
   for (int32_t n = 0; n < p.y.n; ++n) block.run(n, begin, end);
 }
 
 // Channels in blocks of Main, and one of Small where that is enough for the rest; the last begins early where channels are missing.
 void run_channels(const Problem& p, int32_t number, int32_t begin, int32_t end) {
-  if (p.channels < Small::kChannels) return run_block<Main, true>(p, 0, begin, end);
+  if (p.channels < Small::kChannels) return run_block<Main>(p, 0, begin, end);
   const int32_t first = number * Main::kChannels, left = p.channels - first;
   if (left >= Main::kChannels) return run_block<Main>(p, first, begin, end);
   const bool whole = left > Small::kChannels || p.g.kernel_w == 5;
