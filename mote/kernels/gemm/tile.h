@@ -68,6 +68,21 @@ MOTE_INLINE void store_by_rows(const TileRows& t, const Finish& finish, const VF
     finish.store_row(rows[m], t.first, t.count, t.residual != nullptr ? t.residual[m] + t.at : nullptr, t.out[m] + t.at);
 }
 
+// sum[v] += *x * b[v]. A value that is used once is broadcast by the product that uses it: Zen 4 takes a third longer for the two apart.
+template <int N>
+MOTE_INLINE void add_products(const float* x, const VF (&b)[N], VF (&sum)[N]) {
+#if HWY_ARCH_X86 && defined(__GNUC__)
+  if constexpr (N == 1 && kLanes == 16) {
+    auto raw = sum[0].raw;
+    __asm__("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(raw) : "v"(b[0].raw), "m"(*x));
+    sum[0].raw = raw;
+    return;
+  }
+#endif
+  const VF value = broadcast(*x);
+  unroll<N>([&](auto v) MOTE_LAMBDA { add_product(sum[v], value, b[v]); });
+}
+
 template <class P, int MR, int NP>
 void tile(const Tile& t, const Finish& finish) {
   using Element = typename P::Element;
@@ -103,9 +118,8 @@ void tile(const Tile& t, const Finish& finish) {
         VF b[kVectors];
         unroll<kVectors>([&](auto v) MOTE_LAMBDA { b[v] = P::template part<decltype(i)::value>(loaded[v]); });
         unroll<MR>([&](auto m) MOTE_LAMBDA {
-          const VF x = broadcast(a[m][k + i]);
           constexpr int kSum = (decltype(nth)::value * P::kGroup + decltype(i)::value) % kSums;
-          unroll<kVectors>([&](auto v) MOTE_LAMBDA { add_product(kSum == 0 ? sum[m][v] : more[kSum][m][v], x, b[v]); });
+          add_products(a[m] + k + i, b, kSum == 0 ? sum[m] : more[kSum][m]);
         });
       });
     };

@@ -32,10 +32,14 @@ struct TileAt {
 // One row of a matrix for each tile; points lie `tiles` rows apart.
 void transform_tile(const Job& job, const TileAt& at, float* values, int64_t point_step) {
   const float* rows[kPoints];
-  for (int i = 0; i < kPoints; ++i) {
-    const int32_t iy = at.y - job.pad_h + i / kIn, ix = at.x - job.pad_w + i % kIn;
-    const bool inside = iy >= 0 && iy < job.x.h && ix >= 0 && ix < job.x.w;
-    rows[i] = inside ? reinterpret_cast<const float*>(job.x.at(at.n, iy, ix)) : kZeros;
+  for (int i = 0; i < kIn; ++i) {
+    const int32_t iy = at.y - job.pad_h + i, first = at.x - job.pad_w;
+    const bool inside = iy >= 0 && iy < job.x.h;
+    const uint8_t* row = inside ? job.x.at(at.n, iy, 0) : nullptr;
+    for (int j = 0; j < kIn; ++j) {
+      const int32_t ix = first + j;
+      rows[i * kIn + j] = inside && ix >= 0 && ix < job.x.w ? reinterpret_cast<const float*>(row + ix * job.x.column) : kZeros;
+    }
   }
   for (int32_t c = 0; c < job.x.c; c += kLanes) {
     const int32_t left = job.x.c - c;
@@ -55,7 +59,19 @@ void transform_tile(const Job& job, const TileAt& at, float* values, int64_t poi
 
 void store_tile(const Job& job, const TileAt& at, const float* sums, int64_t point_step) {
   const int32_t high = job.y.h - at.y < kOut ? job.y.h - at.y : kOut, wide = job.y.w - at.x < kOut ? job.y.w - at.x : kOut;
+  float* to[kOut][kOut];
+  const float* residual[kOut][kOut];
+  for (int32_t i = 0; i < high; ++i) {
+    uint8_t* row = job.y.at(at.n, at.y + i, at.x);
+    const uint8_t* more = job.has_residual ? job.residual.at(at.n, at.y + i, at.x) : nullptr;
+    for (int32_t j = 0; j < wide; ++j) {
+      to[i][j] = reinterpret_cast<float*>(row + j * job.y.column);
+      if (job.has_residual) residual[i][j] = reinterpret_cast<const float*>(more + j * job.residual.column);
+    }
+  }
+  const VF lo = job.finish.lowest(), hi = job.finish.highest();
   for (int32_t o = 0; o < job.y.c; o += kLanes) {
+    const VF bias = job.finish.bias() != nullptr ? load(job.finish.bias() + o) : hn::Zero(F32());
     VF columns[kOut * kIn];
     for (int j = 0; j < kIn; ++j) {
       VF m[kIn];
@@ -65,14 +81,15 @@ void store_tile(const Job& job, const TileAt& at, const float* sums, int64_t poi
     for (int32_t i = 0; i < high; ++i) {
       VF out[kOut];
       transform_sums(columns + i * kIn, 1, constant, out, 1);
-      for (int32_t j = 0; j < wide; ++j) {
-        const auto* more = job.has_residual ? reinterpret_cast<const float*>(job.residual.at(at.n, at.y + i, at.x + j)) + o : nullptr;
-        store(job.finish.value(out[j], o, kLanes, more), reinterpret_cast<float*>(job.y.at(at.n, at.y + i, at.x + j)) + o);
-      }
+      unroll<kOut>([&](auto j) MOTE_LAMBDA {
+        if (j >= wide) return;
+        VF sum = hn::Add(out[j], bias);
+        if (job.has_residual) sum = hn::Add(sum, load(residual[i][j] + o));
+        store(clamp(sum, lo, hi), to[i][j] + o);
+      });
     }
   }
-  for (int32_t i = 0; i < high; ++i)
-    for (int32_t j = 0; j < wide; ++j) job.finish.activate_after(reinterpret_cast<float*>(job.y.at(at.n, at.y + i, at.x + j)), job.y.c);
+  for (int32_t i = 0; job.finish.has_after() && i < high; ++i) job.finish.activate_after(to[i], wide, 0, job.y.c);
 }
 
 // Dense rows on both sides.
