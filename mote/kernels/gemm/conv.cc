@@ -38,7 +38,8 @@ class ConvRows {
   }
 
   void rows(int32_t first, int32_t count, const float** pointers, float** out, const float** residual, TileRows* t) const {
-    const int32_t n = first / area_, y = rows_.begin + first % area_ / y_.w, x = first % y_.w;
+    const int32_t n = y_.n == 1 ? 0 : first / area_, line = (first - n * area_) / y_.w, x = first - n * area_ - line * y_.w;
+    const int32_t y = rows_.begin + line;
     if (x + count <= y_.w) return rows_of_line(n, y, x, count, pointers, out, residual, t);
     rows_of_lines(n, y, x, count, pointers, out, residual, t);
   }

@@ -100,7 +100,7 @@ class Transposed {
       t.residual = has_residual_ ? residual : nullptr;
       if (tap > 0) t.residual = out;
       for (int32_t first = 0; first < outputs_; first += micro.panels * kPanel) {
-        micro.choose(count, (outputs_ - first + kPanel - 1) / kPanel);
+        micro.choose(count, outputs_ - first);
         t.at = t.first = first;
         t.count = outputs_ - first < micro.panels * kPanel ? outputs_ - first : micro.panels * kPanel;
         t.panel = weights_.panel(first / kPanel) + at;

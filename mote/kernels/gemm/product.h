@@ -41,9 +41,9 @@ struct RowTiles {
 // The micro-kernel in use.
 struct Micro {
   explicit Micro(const Weights& w) : weights(w) {}
-  // For `n` rows and at most `most` panels. Mostly that is what it was before.
+  // For `n` rows and the first of `most` outputs. Mostly that is what it was before.
   MOTE_INLINE void choose(int32_t n, int32_t most) {
-    if constexpr (HWY_ARCH_ARM_A64 == 0) most = most < panels_at_once(n) ? most : panels_at_once(n);
+    if constexpr (HWY_ARCH_ARM_A64 == 0) most = most < panels_at_once(n) * kPanel ? most : panels_at_once(n) * kPanel;
     if (n == rows && most == limit) return;
     rows = n;
     limit = most;
@@ -80,10 +80,11 @@ void multiply_part(const Product& p, const Left& left, const Finish& finish, con
   // One tile of the panels from `panel` on; returns how many it took. The first tiles that use these panels (nth: 0, 1 ...) ask for pieces
   // of the next ones, which would come late otherwise.
   const auto run = [&](int32_t rows, int32_t panel, int32_t most, int32_t nth) {
-    micro.choose(rows, most);
-    const int32_t count = micro.panels;
     t.at = t.first = panel * kPanel;
-    t.count = p.outputs - t.first < count * kPanel ? p.outputs - t.first : count * kPanel;
+    const int32_t outputs = p.outputs - t.first;
+    micro.choose(rows, outputs < most * kPanel ? outputs : most * kPanel);
+    const int32_t count = micro.panels;
+    t.count = outputs < count * kPanel ? outputs : count * kPanel;
     t.panel = p.weights.panel(panel);
     t.ahead = t.panel;
     if (nth * ahead_bytes < count * panel_bytes) t.ahead = static_cast<const char*>(t.panel) + count * panel_bytes + nth * ahead_bytes;

@@ -184,9 +184,25 @@ MOTE_INLINE TileFn tile_of(int32_t rows) {
   return rows == 4 ? &tile<P, 4, NP> : rows == 2 ? &tile<P, 2, NP> : &tile<P, 1, NP>;
 }
 
-// The micro-kernel for `rows` rows (1 to kTileRows) and at most `panels` panels; *taken: how many it takes.
+}  // namespace mote::kernels::MOTE_ISA_NAME
+
+#if HWY_ARCH_X86 && defined(__GNUC__)
+#include "mote/kernels/gemm/tile_half.h"
+#endif
+
+namespace mote::kernels::MOTE_ISA_NAME {
+
+// The micro-kernel for `rows` rows (1 to kTileRows) and the first of `outputs` outputs; *taken: how many panels it takes.
 template <class P>
-TileFn tile_for(int32_t rows, int32_t panels, int32_t* taken) {
+TileFn tile_for(int32_t rows, int32_t outputs, int32_t* taken) {
+  const int32_t panels = (outputs + kPanel - 1) / kPanel;
+#if HWY_ARCH_X86 && defined(__GNUC__)
+  if constexpr (kLanes == 16 && std::is_same_v<P, PanelF32>) {
+    const bool half_last = rows >= kHalfRows && outputs <= kTilePanels * kPanel && outputs > 0 && (outputs - 1) % kPanel < kPanel / 2;
+    if (half_last && panels == 1) return *taken = 1, half_tile_of(rows, std::make_integer_sequence<int, kTileRows - kHalfRows + 1>{});
+    if (half_last) return *taken = 1, tile_of<P, 1>(rows);
+  }
+#endif
   if constexpr (kOneRow > kTwoRows) {
     if (rows == 1 && panels >= kOneRow) return *taken = kOneRow, tile_of<P, kOneRow>(rows, std::make_integer_sequence<int, 1>{});
   }
@@ -212,7 +228,7 @@ struct Weights {
   int64_t panel_stride;  // bytes
   int32_t group;         // products whose weights lie together
   bool every_height;     // kEveryHeight
-  TileFn (*tile_for)(int32_t rows, int32_t panels, int32_t* taken);
+  TileFn (*tile_for)(int32_t rows, int32_t outputs, int32_t* taken);
   const uint8_t* panel(int32_t i) const { return data + i * panel_stride; }
 };
 // Weights of k products for each output, from output `first` (a multiple of kPanel) on. has_panels() is true.

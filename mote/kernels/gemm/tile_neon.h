@@ -116,7 +116,8 @@ MOTE_INLINE TileFn by_lanes(int32_t rows, std::integer_sequence<int, M...>) {
 }
 // One row is left to the micro-kernel that takes several panels at once.
 template <>
-inline TileFn tile_for<PanelF32>(int32_t rows, int32_t panels, int32_t* taken) {
+inline TileFn tile_for<PanelF32>(int32_t rows, int32_t outputs, int32_t* taken) {
+  const int32_t panels = (outputs + kPanel - 1) / kPanel;
   if (rows == 1 && panels >= kOneRow) {
     *taken = kOneRow;
     return &tile<PanelF32, 1, kOneRow>;

@@ -31,7 +31,7 @@ void multiply_row(const Product& p, const TileRows& row, const Finish& finish, c
     t.panel_stride = p.weights.panel_stride;
     Micro micro(p.weights);
     for (t.first = begin; t.first < end; t.first += t.count) {
-      micro.choose(1, (end - t.first + kPanel - 1) / kPanel);
+      micro.choose(1, end - t.first);
       t.at = t.first;
       t.count = end - t.first < micro.panels * kPanel ? end - t.first : micro.panels * kPanel;
       t.panel = p.weights.panel(t.first / kPanel);
