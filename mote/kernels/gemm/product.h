@@ -130,7 +130,7 @@ void multiply(const Product& p, const Left& left, const Finish& finish, const Th
   const int32_t panels = (p.outputs + kPanel - 1) / kPanel;
   // Rows of a part: their values stay in the second-level cache while the panels go by.
   const int64_t row_bytes = left.row_bytes();
-  constexpr int64_t kRowsInCache = 256 * 1024;
+  constexpr int64_t kRowsInCache = 512 * 1024;
   int64_t tiles_per_part = kRowsInCache / (row_bytes * kTileRows);
   if (tiles_per_part < 4) tiles_per_part = 4;
   const double work = static_cast<double>(p.rows) * p.outputs * p.k;
