@@ -73,7 +73,7 @@ MOTE_FUNCTION(MulInt, hn::Mul(a, b), a* b);
 
 template <class F>
 KernelFn of_floats(const OpContext& c) {
-  return c.input(0).dtype() == DType::f32 ? pick_binary<Binary32<F>>(c) : nullptr;
+  return c.input(0).dtype() == DType::f32 ? pick_binary<Binary32<F, kRare>>(c) : nullptr;
 }
 template <class F, class I>
 KernelFn of_numbers(const OpContext& c) {

@@ -41,18 +41,18 @@ struct SquareInt : Plain {
 
 }  // namespace
 
-KernelFn select_abs(const OpContext& c) noexcept { return unary_f32<Abs>(c); }
-KernelFn select_neg(const OpContext& c) noexcept { return unary_f32<Neg>(c); }
+KernelFn select_abs(const OpContext& c) noexcept { return unary_f32<Abs, kRare>(c); }
+KernelFn select_neg(const OpContext& c) noexcept { return unary_f32<Neg, kRare>(c); }
 KernelFn select_square(const OpContext& c) noexcept {
   return c.input(0).dtype() == DType::s32 ? pick_unary<UnaryF32<SquareInt, kRare>>(c) : unary_f32<Square>(c);
 }
-KernelFn select_sqrt(const OpContext& c) noexcept { return unary_f32<Sqrt>(c); }
-KernelFn select_rsqrt(const OpContext& c) noexcept { return unary_f32<Rsqrt>(c); }
-KernelFn select_reciprocal(const OpContext& c) noexcept { return unary_f32<Reciprocal>(c); }
-KernelFn select_floor(const OpContext& c) noexcept { return unary_f32<Floor>(c); }
-KernelFn select_ceil(const OpContext& c) noexcept { return unary_f32<Ceil>(c); }
-KernelFn select_trunc(const OpContext& c) noexcept { return unary_f32<Trunc>(c); }
-KernelFn select_round(const OpContext& c) noexcept { return unary_f32<Round>(c); }
+KernelFn select_sqrt(const OpContext& c) noexcept { return unary_f32<Sqrt, kRare>(c); }
+KernelFn select_rsqrt(const OpContext& c) noexcept { return unary_f32<Rsqrt, kRare>(c); }
+KernelFn select_reciprocal(const OpContext& c) noexcept { return unary_f32<Reciprocal, kRare>(c); }
+KernelFn select_floor(const OpContext& c) noexcept { return unary_f32<Floor, kRare>(c); }
+KernelFn select_ceil(const OpContext& c) noexcept { return unary_f32<Ceil, kRare>(c); }
+KernelFn select_trunc(const OpContext& c) noexcept { return unary_f32<Trunc, kRare>(c); }
+KernelFn select_round(const OpContext& c) noexcept { return unary_f32<Round, kRare>(c); }
 KernelFn select_exp(const OpContext& c) noexcept { return unary_f32<Exp, kCostly>(c); }
 KernelFn select_log(const OpContext& c) noexcept { return unary_f32<Log, kCostly>(c); }
 KernelFn select_erf(const OpContext& c) noexcept { return unary_f32<Erf, kCostly>(c); }

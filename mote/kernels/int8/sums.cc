@@ -145,7 +145,8 @@ void blocks(const Operator& op, const void* function, Bytes* a, Bytes* b, uint8_
 }
 
 // Products with an operand that repeats: that one's numbers times the multiplier, of 40 bits, are made once and cut in two, the lower part
-// of 23 bits. What rounds is SmallScale's.
+// of 23 bits. A product of x with them, over 2^23, plus 2^7 + 2^(7 + right) and less 2^8 where it is negative, has both roundings of Factor
+// in it and is only shifted.
 bool can_repeat(int32_t multiplier, int32_t shift) { return multiplier >= 0 && shift < 0 && shift >= -23; }
 void repeated_products(const Operator& op, const Reading& reading, const uint8_t* x, const Reading& repeated, const uint8_t* pattern,
                        int32_t period, uint8_t* y, int32_t n) {
