@@ -111,7 +111,7 @@ Status run(const OpContext& c) noexcept {
         e.add(reinterpret_cast<const float*>(x.as<uint8_t>() + x_at + at[0]), n);
       });
     const Params p = params_of(static_cast<Mode>(a.mode), e.least(), e.most());
-    each_run(inner, c.threads, 2, [&](const int64_t* at, const int64_t*, int32_t n) {
+    each_run(inner, c.threads, 8, [&](const int64_t* at, const int64_t*, int32_t n) {
       quantize_run(p, reinterpret_cast<const float*>(x.as<uint8_t>() + x_at + at[0]), y.as<uint8_t>() + y_at + at[1], n);
     });
     c.output(1).as<float>()[number] = p.scale;

@@ -95,7 +95,7 @@ Status run(const OpContext& c) noexcept {
   const RowRange rows(c, y, spatial == 1);
   const int32_t height = rows.end - rows.begin;
   if (height <= 0 || y.n <= 0) return Status::kOk;
-  const double work = static_cast<double>(y.n) * height * y.w * y.c * g.kernel_h * g.kernel_w;
+  const double work = static_cast<double>(y.n) * height * y.w * y.c * (2.0 * g.kernel_h * g.kernel_w + 10);
   const Threads* threads = useful_threads(c.threads, work) < 2 ? nullptr : c.threads;
   parallel_for(threads, static_cast<uint32_t>(y.n * height), [&](uint32_t i) {
     const int32_t at = static_cast<int32_t>(i);
