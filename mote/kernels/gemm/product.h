@@ -119,7 +119,7 @@ void multiply(const Product& p, const Left& left, const Finish& finish, const Th
   if (p.rows == 1) {
     const float *pointers[kMaxTileRuns], *residual = nullptr;
     float* out;
-    TileRows t;
+    TileRows t{};
     left.rows(0, 1, pointers, &out, &residual, &t);
     t.rows = pointers;
     t.out = &out;
