@@ -3,7 +3,6 @@
 // Rows of outputs of 3x3 and 5x5 taps for a block of channels (depthwise_forms.h): a few outputs at a time. A column of the window is
 // interleaved once and serves every output it lies under; sums begin as the bias and become bytes in the registers they were added up in.
 
-#include "mote/kernels/common/geometry.h"
 #include "mote/kernels/int8/depthwise_forms.h"
 
 namespace mote::kernels::MOTE_ISA_NAME {
@@ -15,21 +14,25 @@ namespace mote::kernels::MOTE_ISA_NAME {
 template <class F, int K, int S, bool Packed>
 struct Plan {
   static constexpr bool kMany = kRegisters == 32;
-  static constexpr int kRows = K == 3 && S == 1 ? 2 : 1;                                                     // outputs, one below the other
-  static constexpr int kTapRows = K == 3 ? 3 + kRows - 1 : 4;                                                // of a column
-  static constexpr int kSums = K == 5 && kMany ? 16 : 8;                                                     // registers
+  static constexpr int kRows = K == 3 && S == 1 ? 2 : 1;       // outputs, one below the other
+  static constexpr int kTapRows = K == 3 ? 3 + kRows - 1 : 4;  // of a column
+  // Registers. Pairs of 5x5 taps that are two apart would be much code.
+  static constexpr int kSums = K == 5 && S == 2 && F::kRegisters == 2 ? 4 : 8;
   static constexpr int kAcross = Packed ? (F::kPixels + kRows - 1) / kRows : kSums / kRows / F::kRegisters;  // outputs side by side
   static constexpr int kStep = Packed ? K : S;                                                               // columns from one to the next
   static constexpr int kColumns = (kAcross - 1) * kStep + K;
-  static constexpr int kKept = kMany && K == 3 && !Packed ? K - S : 0;  // columns that are kept for the next strip
+  static constexpr int kKept = kMany && !Packed ? K - S : 0;  // columns that are kept for the next outputs
 };
 inline constexpr int kMaxTaps = 5, kMaxSlots = kMaxTaps + 2 * 4;
 
 // Weights are kept in slots of four taps. First the columns, row by row of outputs, then what is read along the row; the first `once` slots
 // hold every tap.
 struct Slots {
-  constexpr Slots(int kernel, int stride)
-      : count(kernel == 3 ? (stride == 1 ? 6 : 3) : kernel + 2 * (4 / stride)), once(kernel == 3 ? 3 : 7), taps() {
+  // across: outputs that begin within four columns, at most.
+  constexpr Slots(int kernel, int stride, int across)
+      : count(kernel == 3 ? (stride == 1 ? 6 : 3) : kernel + 2 * (across < 4 / stride ? across : 4 / stride)),
+        once(kernel == 3 ? 3 : 7),
+        taps() {
     for (int slot = 0; slot < count; ++slot) {
       for (int i = 0; i < 4; ++i) {
         const int row = i - slot / kernel, line = slot - kernel, kx = line % 2 * 4 + i - line / 2 * stride;
@@ -41,10 +44,6 @@ struct Slots {
   int32_t count, once;
   int8_t taps[kMaxSlots][4];  // or -1
 };
-inline constexpr Slots kSlots[] = {{3, 1}, {3, 2}, {5, 1}, {5, 2}};
-
-inline int32_t number_of(const Geometry& g) { return (g.kernel_w == 5) * 2 + (g.stride_w == 2); }
-
 // From sums to bytes.
 struct End {
   End(const Bounds& bounds, DType type, bool is_real) : limits(bounds, type), real(is_real) {}

@@ -27,6 +27,9 @@ using Main = PairForm;
 using Small = Main;
 #endif
 
+int32_t number_of(const Geometry& g) { return (g.kernel_w == 5) * 2 + (g.stride_w == 2); }
+constexpr Slots kSlots[] = {{3, 1, 0}, {3, 2, 0}, {5, 1, Plan<Main, 5, 1, false>::kAcross}, {5, 2, Plan<Main, 5, 2, false>::kAcross}};
+
 // Blocks that few channels fill several times; where registers hold 16, too few would.
 template <class F>
 constexpr bool packs() {
