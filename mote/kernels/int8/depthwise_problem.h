@@ -63,7 +63,7 @@ struct DepthwiseProblem {
     const double bytes = static_cast<double>(height) * (x.row * g.stride_h + y.row);
     const int32_t helpers = static_cast<int32_t>(useful_threads(c.threads, steps * y.n * height * y.w * channels));
     const int32_t wanted = (static_cast<int32_t>(bytes / kInCache) / helpers + 1) * helpers, cuts = wanted < units ? wanted : units;
-    const auto total = static_cast<uint32_t>(cuts * parts), most = static_cast<uint32_t>(helpers) * 4;
+    const auto total = static_cast<uint32_t>(cuts * parts), most = static_cast<uint32_t>(helpers) * 8;
     const uint32_t pieces = helpers < 2 || total < most ? total : most;
     parallel_for(helpers < 2 ? nullptr : c.threads, pieces, [&](uint32_t i) {
       const Range own = part_of(static_cast<int32_t>(total), i, pieces);
