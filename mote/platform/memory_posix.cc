@@ -8,10 +8,11 @@ namespace mote {
 namespace {
 
 constexpr size_t kHugePage = 2u << 20;
+constexpr size_t kNearlyHuge = kHugePage / 8 * 5;  // so many bytes get a huge page too: entering small ones would take up to a millisecond
 
 #if defined(__linux__) && defined(MADV_POPULATE_WRITE) && defined(MADV_HUGEPAGE)
-// The first run shall not pay for a fault of every page: what fills huge pages gets those (no more memory than without: only whole ones),
-// the rest, less than one, is entered here and now.
+// The first run shall not pay for a fault of every page: what fills huge pages gets those, the rest, less than one, is entered here and
+// now.
 void enter_pages(void* memory, size_t bytes) noexcept {
   constexpr uintptr_t kPage = 4096;
   const auto begin = (reinterpret_cast<uintptr_t>(memory) + kPage - 1) / kPage * kPage;
@@ -30,6 +31,7 @@ void enter_pages(void*, size_t) noexcept {}
 void* host_allocate(size_t bytes, size_t alignment) noexcept {
   void* p = nullptr;
   if (alignment < sizeof(void*)) alignment = sizeof(void*);
+  if (bytes % kHugePage >= kNearlyHuge) bytes = (bytes / kHugePage + 1) * kHugePage;
   if (bytes >= kHugePage && alignment < kHugePage) alignment = kHugePage;
   if (posix_memalign(&p, alignment, bytes > 0 ? bytes : 1) != 0) return nullptr;
   enter_pages(p, bytes);
