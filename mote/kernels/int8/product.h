@@ -147,7 +147,8 @@ class Multiplier {
 
   void run(const Threads* threads) {
     const int32_t panels = (p_.outputs + kPanel - 1) / kPanel;
-    const double work = static_cast<double>(p_.rows) * p_.outputs * p_.k / 4;
+    // The end of a sum takes as long as ten steps or so.
+    const double work = static_cast<double>(p_.rows) * p_.outputs * (p_.k / 4 + 10);
     const int32_t row_bytes = strip_.runs > 0 ? strip_.row_stride : lines_.runs > 0 ? lines_.row_stride : p_.k;
     const Traffic bytes{int64_t{p_.rows} * row_bytes, int64_t{p_.outputs} * p_.k, int64_t{p_.rows} * p_.outputs};
     Split split(tiles_.count, tiles_.count, panels, kTileOutputs > kPanel ? kTileOutputs / kPanel : 1, work, threads, bytes);
