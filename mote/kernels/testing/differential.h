@@ -19,7 +19,7 @@ using optest::Shape;
 class Draw {
  public:
   explicit Draw(uint32_t seed) : engine_(seed) {}
-  int32_t in(int32_t lo, int32_t hi) { return lo + static_cast<int32_t>(engine_() % static_cast<uint32_t>(hi - lo + 1)); }
+  int32_t in(int32_t lo, int32_t hi) { return static_cast<int32_t>(lo + static_cast<int64_t>(engine_() % (int64_t{hi} - lo + 1))); }
   bool one_in(int32_t n) { return in(1, n) == 1; }
   uint32_t seed() { return engine_(); }
   // Sizes that reach vector bodies and tails.
