@@ -19,6 +19,16 @@ Status run_packed(const OpContext& c) noexcept {
   const auto vector = [&](int i) { return c.has_input(i) ? c.input(i).as<const float>() : nullptr; };
   const Finish finish(vector(2), vector(4), a.alpha, a.activation, a.act_a, a.act_b);
   const Product p{n > 0 ? y.count() / n : 0, n, k, weights_of(w, k, 0)};
+  // Of small products finding rows is most of the work: a single one lies where its matrix does.
+  if (p.rows == 1) {
+    const float *row = left.as<const float>(), *residual = vector(3);
+    float* out = y.as<float>();
+    TileRows t;
+    t.rows = &row, t.runs = 1, t.run_length = k;
+    t.out = &out, t.residual = residual != nullptr ? &residual : nullptr;
+    multiply_row(p, t, finish, c.threads);
+    return Status::kOk;
+  }
   multiply(p, MatrixRows(left, y, c.has_input(3) ? &c.input(3) : nullptr, k), finish, c.threads);
   return Status::kOk;
 }
