@@ -62,7 +62,8 @@ struct Factor {
   }
 };
 
-// Factor::scale<true> of x below 2^30 in size, for many of them. Same: all lanes have the same factor.
+// Factor::scale<true> of x below 2^30 in size, for many of them. Same: all lanes have the same factor. Sixteen registers are too few for
+// the quicker way.
 template <bool Same = false>
 class SmallScale {
  public:
@@ -70,7 +71,7 @@ class SmallScale {
 
   MOTE_INLINE SmallScale(int32_t multiplier, int32_t shift) : SmallScale(set_ints(multiplier), set_ints(-shift - 1)) {}
 
-#if HWY_ARCH_X86
+#if defined(__AVX512F__)
   // right: less one, as in Factor. 2x * multiplier + 2^31 + 2^(31 + shift): its high half is what high_mul gives, with the half that rounds
   // already added. Negative results of high_mul, those below that half now, are rounded less one.
   MOTE_INLINE SmallScale(VI multiplier, VI right) : even_(multiplier), right_(hn::Add(right, set_ints(1))) {
@@ -87,12 +88,8 @@ class SmallScale {
     const VI odd_x = hn::BitCast(I32(), hn::ShiftRight<32>(hn::BitCast(U64(), x)));
     const VI even = hn::BitCast(I32(), hn::Add(hn::MulEven(x, even_), even_add_)),
              odd = hn::BitCast(I32(), hn::Add(hn::MulEven(odd_x, Same ? even_ : odd_), Same ? even_add_ : odd_add_));
-#if defined(__AVX512F__)
     const VI high{_mm512_mask_shuffle_epi32(odd.raw, 0x5555, even.raw, _MM_PERM_DDBB)};
     const VI less{_mm512_mask_add_epi32(high.raw, _mm512_cmplt_epi32_mask(high.raw, half_.raw), high.raw, _mm512_set1_epi32(-1))};
-#else
-    const VI high = hn::OddEven(odd, hn::DupOdd(even)), less = hn::Add(high, hn::VecFromMask(I32(), hn::Lt(high, half_)));
-#endif
     return shift_right(less, right_);
   }
 
