@@ -25,7 +25,8 @@ set(_mote_base_neondot neon)
 set(_mote_flags_neondot -march=armv8.2-a+crypto+dotprod ${_mote_neon_schedule})
 set(_mote_base_neoni8mm neon)
 set(_mote_flags_neoni8mm -march=armv8.2-a+crypto+dotprod+i8mm ${_mote_neon_schedule})
-# Instruction sets that add integer products to another one: only mote/kernels/int8 is compiled for them (layer_select.cc). Of these,
+# Instruction sets that add kernels of a few operators to another one: only mote/kernels/int8, or less, is compiled for them
+# (layer_select.cc). Of these,
 # _mote_only_: files that are, _mote_list_: operators they serve, _mote_stage_: the set whose end of products they use, _mote_probed_: the
 # set whose 8-bit products are measured in their place.
 set(_mote_base_avxvnni avx2)
@@ -46,7 +47,7 @@ set(_mote_flags_avx512vbmi ${_mote_flags_avx512vnni} -mavx512vbmi)
 set(_mote_only_avx512vbmi "/int8/[a-z]+_vbmi\\.cc$")
 set(_mote_list_avx512vbmi mote/kernels/int8/kernels_vbmi.def)
 set(_mote_probed_avx512vbmi avx512vnni)
-# Tiles serve products alone: fewer files still, and a list of operators of their own.
+# Tiles serve products alone (8-bit, and those with bf16 weights): fewer files still, and a list of operators of their own.
 set(_mote_base_amx avx512vbmi)
 set(_mote_flags_amx ${_mote_flags_avx512vbmi} -mamx-tile -mamx-int8 -mamx-bf16)
 set(_mote_only_amx "/int8/(q_conv|q_matmul)\\.cc$|_amx\\.cc$")

@@ -1,4 +1,4 @@
-// Compiled for instruction sets that only add integer products to another one (MOTE_ISA_BASE): what those do not serve, the other one
+// Compiled for instruction sets that add kernels of a few operators to another one (MOTE_ISA_BASE): what those do not serve, the other one
 // does. Without a base: for a layer that the set itself asks first (MOTE_FIRST_ISA in isa_select.cc). MOTE_PROBED_ISA: the base, where a
 // layer adds no products.
 

@@ -63,7 +63,7 @@ class ByteSum<true> {
   VI a_add_, b_add_;
 };
 
-// What ByteSum<false> computes, in floats: right wherever the nearest whole number does not hang on what they leave out, which near()
+// What ByteSum<false> computes, in floats: right wherever the nearest whole number does not hang on what they leave out, which right()
 // tells.
 class NearSum {
  public:

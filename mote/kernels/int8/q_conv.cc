@@ -53,7 +53,7 @@ KernelFn select_q_conv(const OpContext& c) noexcept {
   const auto ring = [&](const Tensor& t) { return t.desc->ring_rows != 0; };
   const bool add = c.has_input(kResidual);
   if (w.rank() == 3 && (!c.rows.all() || ring(x) || ring(c.output(0)) || (add && ring(c.input(kResidual))))) return nullptr;
-  if (add && !SumOf<1>::can(ops::q_conv::sum_attrs(a))) return nullptr;
+  if (add && !SumOf::can(ops::q_conv::sum_attrs(a))) return nullptr;
   const int32_t channels = w.dim(w.rank() - 1);
   if (w.dim(0) == 0 || !pays(c.output(0).count() / w.dim(0), w.dim(0) / a.groups, element_count(*w.desc) / w.dim(0), lines_of(c)))
     return nullptr;

@@ -106,7 +106,7 @@ struct StoreRows {
     const How how = s.double_ ? How::kDouble : s.real_ ? How::kReal : How::kFixed;
     const Bounds bounds = s.bounds_;
     const bool residual = o.residual != nullptr, to_sums = residual && s.residual_in_sums(), bytes = s.type_ != DType::s16;
-    const SumOf<1> sum(residual ? *s.residual_ : ops::QuantBinaryAttrs{}, s.type_);
+    const SumOf sum(residual ? *s.residual_ : ops::QuantBinaryAttrs{}, s.type_);
     const InSums in_sums(s);
     for (int32_t v = 0; v < o.count; v += kIntLanes) {
       const int32_t at = o.at + v, left = o.count - v, place = bytes ? v : 2 * v;

@@ -1,6 +1,6 @@
 #pragma once
 
-// q_add and q_sub on vectors (ops/common/quant_binary.h), also as the end of a convolution with a residual.
+// q_add on vectors (ops/common/quant_binary.h) as the end of a convolution with a residual, and rounding.
 
 #include "mote/kernels/common/exact.h"
 #include "mote/kernels/int8/fixed.h"
@@ -64,8 +64,7 @@ class Divisor {
   bool quick_ = false;
 };
 
-// a + Sign * b.
-template <int Sign>
+// a + b.
 class SumOf {
  public:
   SumOf(const ops::QuantBinaryAttrs& a, DType type)
@@ -94,12 +93,12 @@ class SumOf {
   template <bool Simple>
   MOTE_INLINE VI fixed(VI a, VI b) const {
     const VI p = a_.scale<Simple>(a), q = b_.scale<Simple>(b);
-    return clamp_within(y_.scale<Simple>(Sign > 0 ? hn::Add(p, q) : hn::Sub(p, q)), bounds_);
+    return clamp_within(y_.scale<Simple>(hn::Add(p, q)), bounds_);
   }
   MOTE_INLINE VI real(VI a, VI b) const {
     const FloatOfInts d;
     const VFI p = hn::Mul(hn::ConvertTo(d, a), hn::Set(d, a_scale_)), q = hn::Mul(hn::ConvertTo(d, b), hn::Set(d, b_scale_));
-    return round_within(y_scale_(Sign > 0 ? hn::Add(p, q) : hn::Sub(p, q)), bounds_);
+    return round_within(y_scale_(hn::Add(p, q)), bounds_);
   }
 
   Factor a_, b_, y_;
