@@ -13,8 +13,14 @@ usage() {
 ./do test              every test of the release and sanitizer builds, half a minute of each fuzz target; device code on Cortex-M
                        and WebAssembly (what CI runs)
 ./do test --fast       the tests of the release build that take less than a minute together
-./do test --all        also 64- and 32-bit Arm, Windows, macOS, the thread sanitizer and optimised code of Clang
-./do test PRESET ...   build and test these presets only (cmake --list-presets), or python: the package from `pip install .`
+./do test --all        also 64- and 32-bit Arm, Windows, macOS, the thread sanitizer, optimised code of Clang, clang-tidy over all folders
+./do test PRESET ...   build and test these presets only (cmake --list-presets), or python: the package from `pip install .`; tidy:
+                       clang-tidy over all folders; aarch64-kernels: kernels, runtime and C interface on 64-bit Arm
+./do stress [MINUTES]  random graphs with new seeds on every processor and instruction set (10 minutes unless said otherwise); findings
+                       are made small and kept in build/stress-findings (tests/differential)
+./do fuzz [MINUTES [TARGET ...]]
+                       fuzz targets of the runtime and its backends, OpenCL on PoCL among them, under sanitizers and with the kernels of
+                       every x86 instruction set (10 minutes each; tests/fuzz); findings lie in build/asan-avx512/fuzz
 ./do bench             overhead per operator, load time, and the bundled model
 ./do format            format all code, write docs/generated anew
 END
@@ -128,33 +134,47 @@ run_ctest() {
   passed=$((passed + total - bad - left)) failed=$((failed + bad)) skipped=$((skipped + left))
 }
 
+# clang-tidy over what the release preset's own tests leave out (tests/checks/check_tidy.sh); reads sources and generated headers.
+test_tidy() {
+  if build release --target mote_kernels mote_tools; then run_ctest release -C tidy -L tidy; else count "tidy: build" 1; fi
+}
+
 # PRESET [--target TARGET ...]: builds it, or these targets of it, and runs its tests.
 test_preset() {
   if build "$@"; then run_ctest "$1"; else count "$1: build" 1; fi
+}
+
+# PRESET TESTS TARGET ...: builds the targets and runs the tests whose names match.
+test_part() {
+  if build "$1" --target "${@:3}"; then run_ctest "$1" -R "$2"; else count "$1: build" 1; fi
 }
 
 build_only() {
   if build "$1"; then count "$1: build" 0; else count "$1: build" 1; fi
 }
 
-# One fuzz target for some seconds: NAME TARGET LONGEST_INPUT SECONDS SEEDS... Every call starts from the same inputs and the same seed: how
-# far it comes depends on the machine, the way there does not.
+# One fuzz target for some seconds: PRESET NAME TARGET LONGEST_INPUT SECONDS SEEDS... Every call starts from the same inputs and the same
+# seed, unless that is given: how far it comes depends on the machine, the way there does not.
 fuzz_target() {
-  local name=$1 work=build/asan/fuzz
+  local name=$2 work=build/$1/fuzz
   mkdir -p "$work/$name"
-  "build/asan/bin/$2" -seed=1 -max_len="$3" -max_total_time="$4" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-    -artifact_prefix="$work/$name-" "$work/$name" "${@:5}" > "$work/$name.log" 2>&1
+  "build/$1/bin/$3" -seed="${seed:-1}" -max_len="$4" -max_total_time="$5" -timeout="${timeout:-10}" -rss_limit_mb="${memory:-2048}" \
+    -print_final_stats=1 -artifact_prefix="$work/$name-" "$work/$name" "${@:6}" > "$work/$name.log" 2>&1
 }
 
-# The fuzz targets of the asan build, as many at a time as there are processors; a crash or hang fails.
-fuzz() {
-  local seconds=$1 work=build/asan/fuzz name
-  local names=(program_fuzz mutate_fuzz op_fuzz isa_fuzz model_fuzz-onnx model_fuzz-tflite model_fuzz-torch json_fuzz metadata_fuzz
-    package_fuzz manifest_fuzz policy_fuzz registry_fuzz)
+# What reads a program or runs one, for ./do fuzz; and what else reads untrusted bytes.
+fuzz_runtime="program_fuzz mutate_fuzz op_fuzz call_fuzz host_fuzz isa_fuzz"
+fuzz_readers="model_fuzz-onnx model_fuzz-tflite model_fuzz-torch json_fuzz metadata_fuzz package_fuzz manifest_fuzz policy_fuzz"
+fuzz_readers+=" registry_fuzz"
+
+# PRESET SECONDS NAME...: fuzz targets of a sanitizer build, as many at a time as there are processors; a crash or hang fails.
+fuzz_targets() {
+  local preset=$1 seconds=$2 work=build/$1/fuzz name
+  local names=("${@:3}")
   local -A process=()
   rm -rf "$work" && mkdir -p "$work/seeds" "$work/seeds_torch"
   for name in tests/torch/fixtures/*/model.pt2; do cp "$name" "$work/seeds_torch/$(basename "$(dirname "$name")").pt2"; done
-  if ! build/asan/bin/make_corpus "$work/seeds" 500 > "$work/make_corpus.log" 2>&1; then
+  if ! "build/$preset/bin/make_corpus" "$work/seeds" 500 > "$work/make_corpus.log" 2>&1; then
     cat "$work/make_corpus.log"
     count make_corpus 1
     return
@@ -163,13 +183,19 @@ fuzz() {
   for name in "${names[@]}"; do
     while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do sleep 0.5; done
     case $name in
-      model_fuzz-torch) fuzz_target "$name" model_fuzz 262144 "$seconds" "$work/seeds_torch" & ;;
-      model_fuzz-*) fuzz_target "$name" model_fuzz 32768 "$seconds" "tests/fuzz_models/corpus/${name#*-}" & ;;
-      metadata_fuzz) fuzz_target "$name" "$name" 16384 "$seconds" tests/fleet/corpus/metadata & ;;
-      registry_fuzz) fuzz_target "$name" "$name" 16384 "$seconds" tests/fleet/corpus/registry & ;;
-      policy_fuzz) fuzz_target "$name" "$name" 16384 "$seconds" tests/fleet/corpus/policy & ;;
-      json_fuzz | manifest_fuzz | package_fuzz) fuzz_target "$name" "$name" 16384 "$seconds" tests/fleet/corpus/package & ;;
-      *) fuzz_target "$name" "$name" 16384 "$seconds" "$work/seeds" tests/fuzz/corpus & ;;
+      model_fuzz-torch) fuzz_target "$preset" "$name" model_fuzz 262144 "$seconds" "$work/seeds_torch" & ;;
+      model_fuzz-*) fuzz_target "$preset" "$name" model_fuzz 32768 "$seconds" "tests/fuzz_models/corpus/${name#*-}" & ;;
+      host_fuzz) fuzz_target "$preset" "$name" "$name" 16384 "$seconds" "$work/seeds" tests/fuzz/corpus tests/fuzz/corpus_host & ;;
+      # PoCL compiles each kernel when it meets it, for seconds, and never frees some of what it compiled.
+      host_fuzz-opencl)
+        ASAN_OPTIONS=detect_leaks=0 MOTE_FUZZ_OPENCL=1 MOTE_OPENCL_CACHE=$PWD/$work/kernels timeout=100 memory=8192 \
+          fuzz_target "$preset" "$name" host_fuzz 16384 "$seconds" tests/fuzz/corpus_host &
+        ;;
+      metadata_fuzz) fuzz_target "$preset" "$name" "$name" 16384 "$seconds" tests/fleet/corpus/metadata & ;;
+      registry_fuzz) fuzz_target "$preset" "$name" "$name" 16384 "$seconds" tests/fleet/corpus/registry & ;;
+      policy_fuzz) fuzz_target "$preset" "$name" "$name" 16384 "$seconds" tests/fleet/corpus/policy & ;;
+      json_fuzz | manifest_fuzz | package_fuzz) fuzz_target "$preset" "$name" "$name" 16384 "$seconds" tests/fleet/corpus/package & ;;
+      *) fuzz_target "$preset" "$name" "$name" 16384 "$seconds" "$work/seeds" tests/fuzz/corpus & ;;
     esac
     process[$name]=$!
   done
@@ -179,16 +205,18 @@ fuzz() {
   done
 }
 
-# The sanitizer build: tests, then fuzz targets.
+# A sanitizer build: tests, then fuzz targets; with OpenCL too where every kernel is built.
 test_sanitized() {
-  if build asan; then run_ctest asan; fuzz 30; else count "asan: build" 1; fi
+  local more=""
+  [ "$1" = asan ] || more=host_fuzz-opencl
+  if build "$1"; then run_ctest "$1"; fuzz_targets "$1" 30 $fuzz_runtime $fuzz_readers $more; else count "$1: build" 1; fi
 }
 
 # The Python package as users install it, and its tests. The compiler goes by the name that the release build has for it: ccache knows the
 # objects then.
 test_python() {
   echo "--- python: pip install ."
-  if ! CC=cc CXX=c++ install_venv --force-reinstall --no-deps . || ! install_venv pytest==9.2.0; then
+  if ! CC=cc CXX=c++ install_venv --force-reinstall --no-deps . || ! install_venv pytest==9.2.0 mypy==2.4.1; then
     count "python: pip install ." 1
     return
   fi
@@ -196,6 +224,11 @@ test_python() {
   local status=0
   (cd build && venv/bin/python3 -m pytest -q -rs -p no:cacheprovider --rootdir .. ../mote/bindings/python/tests) || status=1
   count "python: pytest" $status
+  status=0
+  local extension
+  extension=$(cd build && venv/bin/python3 -c 'import mote._mote as m; print(m.__file__)') &&
+    python3 tests/checks/elf_hardening.py --mixed "$extension" || status=1
+  count "python: elf_hardening" $status
 }
 
 finish() {
@@ -207,7 +240,7 @@ finish() {
 # Installs what a preset needs besides packages_test.
 prepare() {
   case $1 in
-    aarch64) setup "$packages_aarch64" ;;
+    aarch64*) setup "$packages_aarch64" ;;
     armv7) setup "$packages_armv7" ;;
     windows-x64) setup wine64 && setup_venv ;;
     wasm | macos-arm64) setup_venv ;;
@@ -227,12 +260,15 @@ test_presets() {
       continue
     fi
     case $preset in
-      asan) test_sanitized ;;
+      asan | asan-avx512) test_sanitized "$preset" ;;
       python) test_python ;;
       # The whole tree is compiled by Clang for asan; here its optimised device code is tested.
       clang) test_preset clang --target ops_test runtime_test api_test ;;
       # What starts threads.
-      tsan) test_preset tsan --target api_test runtime_test ;;
+      tsan) test_preset tsan --target api_test platform_test runtime_test ;;
+      tidy) test_tidy ;;
+      # What is compiled for 64-bit Arm alone, and what it runs in.
+      aarch64-kernels) test_part aarch64 '^(ops_test.*|kernels_test|runtime_test|api_test)$' api_test kernels_test ops_test runtime_test ;;
       size | cortex-m4-all) build_only "$preset" ;;
       macos-arm64) make_digits; build_only "$preset" ;;
       cortex-* | windows-x64 | wasm) make_digits; test_preset "$preset" ;;
@@ -243,7 +279,7 @@ test_presets() {
 
 # What CI has time for: about 45 minutes on two processors with nothing cached (half of it compiles the sanitizer build).
 presets_ci="release python asan cortex-m4 cortex-m55 cortex-m4-all wasm"
-presets_all="$presets_ci aarch64 windows-x64 macos-arm64 armv7 tsan clang"
+presets_all="${presets_ci/ asan / asan-avx512 } aarch64 windows-x64 macos-arm64 armv7 tsan clang tidy"
 
 run_tests() {
   case ${1:-} in
@@ -286,6 +322,26 @@ bench() {
   build/release/bin/mote bench build/release/digits.mote
 }
 
+fuzz() {
+  setup "$packages_test"
+  local name names=("${@:2}") targets=(make_corpus) seed
+  seed=$(($(date +%s) % 4294967295))
+  [ ${#names[@]} -gt 0 ] || read -ra names <<< "$fuzz_runtime host_fuzz-opencl"
+  for name in "${names[@]}"; do targets+=("${name%%-*}"); done
+  build asan-avx512 --target "${targets[@]}"
+  fuzz_targets asan-avx512 "$((${1:-10} * 60))" "${names[@]}"
+  finish
+}
+
+# Seeds of their own for each call: the second it starts in, times more than a call gets through.
+stress() {
+  setup "$packages_test"
+  build release --target stress_graphs
+  local first=$(($(date +%s) * 100000))
+  build/release/bin/stress_graphs --seeds "$first..18446744073709551615" --jobs "$jobs" --seconds "$((${1:-10} * 60))" \
+    --report build/stress.txt --keep build/stress-findings
+}
+
 format() {
   setup "$packages_test"
   git ls-files -co --exclude-standard '*.h' '*.hpp' '*.cc' | xargs clang-format -i
@@ -293,6 +349,7 @@ format() {
   mkdir -p docs/generated
   build/release/bin/mote ops --markdown > docs/generated/operators.md
   build/release/bin/mote ops --aten > docs/generated/aten.md
+  python3 tests/checks/isas_page.py > docs/generated/isas.md
   build release --target backend_conformance
   local table
   for table in docs/generated/backend_*.md; do
@@ -307,6 +364,8 @@ case ${1:-help} in
   demo) demo ;;
   test) run_tests "${@:2}" ;;
   bench) bench ;;
+  stress) stress "${@:2}" ;;
+  fuzz) fuzz "${@:2}" ;;
   format) format ;;
   help | -h | --help) usage ;;
   *) usage; exit 2 ;;

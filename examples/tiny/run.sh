@@ -25,7 +25,7 @@ while [ $# -gt 0 ]; do
 done
 case $board in m4 | m55) ;; *) usage ;; esac
 for tool in arm-none-eabi-g++ qemu-system-arm make "$mote"; do
-  command -v "$tool" > /dev/null || { echo "run.sh: '$tool' is missing: ./do setup installs the tools, ./do build makes mote" >&2; exit 1; }
+  command -v "$tool" > /dev/null || { echo "run.sh: '$tool' is missing: ./do setup installs the tools, ./do demo makes mote" >&2; exit 1; }
 done
 shared=${MOTE_SHARED:-$root/../shared}
 

@@ -19,9 +19,11 @@ struct Allocator {
   int fail_at = -1;
   int out = 0;
   bool failed = false;
+  uint64_t bytes = 0;  // of all calls, with what their alignment may take
 
   static void* allocate(void* self, size_t bytes, size_t alignment) {
     auto* a = static_cast<Allocator*>(self);
+    a->bytes += bytes + (alignment > 16 ? alignment - 16 : 0);
     if (a->calls++ == a->fail_at) {
       a->failed = true;
       return nullptr;
@@ -122,6 +124,43 @@ TEST(ApiFault, RunningAllocatesNothing) {
 TEST(ApiFault, TheAllocatorNeedsBothFunctions) {
   EXPECT_EQ(mote_status_code(mote_set_allocator(&Allocator::allocate, nullptr, nullptr)), MOTE_INVALID_ARGUMENT);
   EXPECT_EQ(mote_status_code(mote_set_allocator(nullptr, &Allocator::release, nullptr)), MOTE_INVALID_ARGUMENT);
+}
+
+// Whatever a file is full of: what the library allocates is what it says it allocates, and so what its limits count.
+TEST(ApiFault, LimitsCountEveryAllocation) {
+  emit::ProgramBuilder b;
+  b.begin_method("main");
+  emit::TensorId sum = b.input("x", DType::f32, {4});
+  for (int i = 0; i < 500; ++i) b.input("more" + std::to_string(i), DType::f32, {1});
+  for (int i = 0; i < 5; ++i) {
+    sum = b.op(OpId::add, NoAttrs{}, {sum, sum});
+    b.set_bank(sum, b.bank("bank" + std::to_string(i), 1u << 20));
+  }
+  b.output("y", b.op(OpId::relu, NoAttrs{}, {sum}));
+  const TempPath path("counted.mote", finish(b).span());
+  Allocator allocator;
+  const AllocatorScope scope(&allocator);
+  mote_open_options o{};
+  o.struct_size = sizeof o;
+  o.flags = MOTE_OPEN_READ | MOTE_OPEN_GOLDEN;
+  mote_program* program = nullptr;
+  mote_instance* instance = nullptr;
+  ASSERT_EQ(mote_program_open_file(path.c_str(), &o, &program, nullptr), 0u);
+  ASSERT_EQ(mote_instance_create(program, nullptr, &instance, nullptr), 0u);
+  ASSERT_EQ(mote_instance_own_io(instance, 0, nullptr), 0u);
+  const uint64_t said = mote_program_allocated_bytes(program) + mote_instance_allocated_bytes(instance);
+  constexpr uint64_t kHandles = 8192;  // program and instance themselves
+  EXPECT_GE(said + kHandles, allocator.bytes);
+  EXPECT_GE(said, uint64_t{5} << 20) << "each bank may take almost its alignment";
+
+  mote_instance* refused = nullptr;
+  mote_instance_options small{};
+  small.struct_size = sizeof small;
+  small.memory_limit_bytes = 1u << 20;
+  EXPECT_EQ(mote_status_code(mote_instance_create(program, &small, &refused, nullptr)), MOTE_OUT_OF_MEMORY);
+  mote_instance_destroy(instance);
+  mote_program_release(program);
+  EXPECT_EQ(allocator.out, 0);
 }
 
 }  // namespace

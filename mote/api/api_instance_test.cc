@@ -66,6 +66,43 @@ TEST_F(ApiInstance, CopiesInAndOut) {
   EXPECT_EQ(mote_error_found(error.get()), 12);
 }
 
+// The buffer was looked for when the run began; the larger size drops it.
+TEST_F(ApiInstance, ANewSizeEndsARunThatWasBegun) {
+  open(dynamic_relu());
+  const int32_t small[2] = {2, 2}, large[2] = {8, 2};
+  const float x[4] = {-3, -1, 0, 2};
+  float y[16];
+  ASSERT_EQ(mote_instance_set_input_dims(instance.get(), 0, 0, small, 2, nullptr), 0u);
+  ASSERT_EQ(mote_instance_bind_input(instance.get(), 0, 0, x, sizeof x, nullptr), 0u);
+  ASSERT_EQ(mote_instance_bind_output(instance.get(), 0, 0, y, sizeof y, nullptr), 0u);
+  ASSERT_EQ(mote_instance_begin(instance.get(), 0, error.get()), 0u);
+  ASSERT_EQ(mote_instance_set_input_dims(instance.get(), 0, 0, small, 2, nullptr), 0u) << "the same size changes nothing";
+  ASSERT_EQ(mote_instance_set_input_dims(instance.get(), 0, 0, large, 2, nullptr), 0u);
+  EXPECT_EQ(mote_status_code(mote_instance_step(instance.get(), 100, nullptr, error.get())), MOTE_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("begin"), std::string::npos) << message();
+  EXPECT_EQ(mote_status_code(mote_instance_begin(instance.get(), 0, error.get())), MOTE_NOT_BOUND);
+  // The buffer is found again with a size that it has room for.
+  ASSERT_EQ(mote_instance_set_input_dims(instance.get(), 0, 0, small, 2, nullptr), 0u);
+  ASSERT_EQ(mote_instance_begin(instance.get(), 0, error.get()), 0u);
+  ASSERT_EQ(mote_instance_set_input_dims(instance.get(), 0, 0, small, 2, nullptr), 0u);
+  EXPECT_EQ(mote_instance_step(instance.get(), 100, nullptr, error.get()), 0u) << message();
+  EXPECT_EQ(y[3], 2);
+}
+
+TEST_F(ApiInstance, ASizeThatCutsAPointerIsNoStructsSize) {
+  open(add_relu());
+  mote_tensor_info info{};
+  info.struct_size = sizeof info - 3;
+  EXPECT_EQ(mote_status_code(mote_program_input_info(program.get(), 0, 0, &info)), MOTE_INVALID_ARGUMENT);
+  const char* const names[] = {nullptr};
+  mote_open_options o{};
+  o.struct_size = sizeof o;
+  o.backends = names;
+  o.backend_count = 1;
+  mote_program* p = nullptr;
+  EXPECT_EQ(mote_status_code(mote_program_open_memory(file_.data(), file_.size, &o, &p, nullptr)), MOTE_INVALID_ARGUMENT);
+}
+
 TEST_F(ApiInstance, DoesNotCopyIntoTheCallersBuffer) {
   open(add_relu());
   const float x[4] = {};
@@ -195,7 +232,7 @@ TEST_F(ApiInstance, RunsInTheCallersMemoryAndRefusesOneByteLess) {
   o.bank_count = c.bank_count;
   mote_instance* i = nullptr;
   ASSERT_EQ(mote_instance_create(program.get(), &o, &i, error.get()), 0u) << message();
-  EXPECT_EQ(mote_instance_allocated_bytes(i), 0u);
+  EXPECT_LT(mote_instance_allocated_bytes(i), 256u) << "a few words for each bank, input and output";
   mote_instance_destroy(i);
   i = nullptr;
   instance_memory.bytes -= 1;

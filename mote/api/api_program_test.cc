@@ -226,7 +226,7 @@ TEST(ApiProgram, FailuresSayWhatAndWhere) {
   mote_program* p = nullptr;
   const ErrorHandle e{mote_error_create()};
   EXPECT_EQ(mote_status_code(mote_program_open_file("/no/such/file", nullptr, &p, e.get())), MOTE_IO);
-  EXPECT_STREQ(mote_error_message(e.get()), "cannot open the program: the file cannot be opened");
+  EXPECT_STREQ(mote_error_message(e.get()), "cannot open the program: the file cannot be opened: No such file or directory");
   EXPECT_EQ(mote_status_code(mote_program_open_memory("not a program, at all", 16, nullptr, &p, e.get())) == MOTE_OK, false);
   EXPECT_EQ(mote_status_code(mote_program_open_memory(file.data(), 100, nullptr, &p, e.get())), MOTE_CORRUPT);
   EXPECT_EQ(mote_status_code(mote_program_open_memory(nullptr, 0, nullptr, &p, e.get())), MOTE_INVALID_ARGUMENT);

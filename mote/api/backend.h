@@ -4,6 +4,8 @@
  * stays valid until destroy() unless init() sets release_blob.
  * Threads: init, execute and destroy of one handle are called by one thread at a time; different handles may be used at once.
  * Errors: functions that return uint32_t give 0 for success, anything else is reported as "the backend failed" with that number.
+ * Nothing may be thrown out of them: they are called from code without exceptions.
+ * Operands whose sizes are dynamic come to execute with those they have now, at most those that init saw.
  */
 #ifndef MOTE_API_BACKEND_H_
 #define MOTE_API_BACKEND_H_

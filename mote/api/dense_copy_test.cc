@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "mote/core/size.h"
+
 namespace mote::api {
 namespace {
 
@@ -23,7 +25,7 @@ TEST(DenseCopy, RowsWithGapsBetweenThem) {
   std::vector<int16_t> memory(30, -1);
   const std::vector<int16_t> dense = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   const Tensor t{&d, memory.data()};
-  EXPECT_EQ(dense_size(d), 24u);
+  EXPECT_EQ(dense_bytes(d), 24u);
   copy_to_tensor(t, dense.data());
   EXPECT_EQ(memory[0], 1);
   EXPECT_EQ(memory[3], -1);
@@ -50,12 +52,12 @@ TEST(DenseCopy, ScalarsEmptyTensorsAndHalfBytes) {
   const double two = 2;
   copy_to_tensor({&scalar, &value}, &two);
   EXPECT_EQ(value, 2);
-  EXPECT_EQ(dense_size(empty), 0u);
+  EXPECT_EQ(dense_bytes(empty), 0u);
   copy_to_tensor({&empty, nullptr}, nullptr);
   copy_from_tensor({&empty, nullptr}, nullptr);
   uint8_t pairs[3] = {0, 0, 7};
   const uint8_t dense[2] = {0x21, 0x03};
-  EXPECT_EQ(dense_size(nibbles), 2u);
+  EXPECT_EQ(dense_bytes(nibbles), 2u);
   copy_to_tensor({&nibbles, pairs}, dense);
   EXPECT_EQ(pairs[1], 0x03);
   EXPECT_EQ(pairs[2], 7);

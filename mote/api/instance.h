@@ -46,7 +46,8 @@ MOTE_EXPORT uint64_t mote_instance_allocated_bytes(const mote_instance* instance
 
 /* Uses the caller's buffer, without a copy, until it is bound anew or the instance is destroyed. It holds the tensor densely
  * (unless the program says otherwise), aligned to its element type. An output needs room for the largest size, an input for
- * the size set by mote_instance_set_input_dims(). */
+ * the size set by mote_instance_set_input_dims(). While a run of the method is stepped: the rest of it uses the new buffer, unless
+ * a backend still works on the old one; that is waited for, and the run has ended. */
 MOTE_EXPORT mote_status mote_instance_bind_input(mote_instance* instance, uint32_t method, uint32_t index, const void* data, uint64_t bytes,
                                                  mote_error* error);
 MOTE_EXPORT mote_status mote_instance_bind_output(mote_instance* instance, uint32_t method, uint32_t index, void* data, uint64_t bytes,
@@ -59,7 +60,8 @@ MOTE_EXPORT mote_status mote_instance_set_input(mote_instance* instance, uint32_
 /* Copies an output out, densely, at its present size: *out_bytes tells how many bytes that was; may be NULL. */
 MOTE_EXPORT mote_status mote_instance_get_output(mote_instance* instance, uint32_t method, uint32_t index, void* data, uint64_t capacity,
                                                  uint64_t* out_bytes, mote_error* error);
-/* Sets the sizes of an input with dynamic dimensions. Fixed ones must be what they are. */
+/* Sets the sizes of an input with dynamic dimensions. Fixed ones must be what they are. A bound buffer that is too small for the new size
+ * is no longer bound. A new size ends a run of the method that was begun: mote_instance_step() then gives MOTE_INVALID_ARGUMENT. */
 MOTE_EXPORT mote_status mote_instance_set_input_dims(mote_instance* instance, uint32_t method, uint32_t index, const int32_t* dims,
                                                      uint32_t rank, mote_error* error);
 /* The sizes now: of an output after a run, what the run gave. `dims` has room for MOTE_MAX_RANK. */
@@ -89,9 +91,9 @@ typedef struct mote_run_options {
   const mote_cancel* cancel;
 } mote_run_options;
 
-/* Runs a method to its end. Allocates nothing, takes no lock, makes no system call beyond what backends, custom operators and
- * the trace hook do (and reading the clock, with a deadline). After an error the instance can be run again; outputs and state
- * are then undefined until reset_state and the next run. `options` may be NULL. */
+/* Runs a method to its end. Allocates nothing. With one thread: no lock, no system call; with more, its pool wakes (futex, under a mutex),
+ * waits (sched_yield), reads the clock. Backends, custom operators, the trace hook and a deadline's clock come on top. After an error the
+ * instance can be run again; outputs and state are undefined until reset_state and the next run. `options` may be NULL. */
 MOTE_EXPORT mote_status mote_instance_run(mote_instance* instance, uint32_t method, const mote_run_options* options, mote_error* error);
 
 /* Step by step: begin, then step until it returns something other than MOTE_PAUSED. */

@@ -40,17 +40,107 @@ TEST(Model, FailuresAreValues) {
   auto missing = Model::load("/no/such/model");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code(), MOTE_IO);
-  EXPECT_NE(missing.error().message, "");
+  EXPECT_EQ(missing.error().message, "/no/such/model: cannot open the program: the file cannot be opened: No such file or directory");
   const emit::FileBytes file = add_relu();
   ModelOptions options;
   options.method = "none";
-  EXPECT_EQ(load(file, options).error().code(), MOTE_NOT_FOUND);
+  const Error no_method = load(file, options).error();
+  EXPECT_EQ(no_method.code(), MOTE_NOT_FOUND);
+  EXPECT_EQ(no_method.message, "no such method: expected one of main, twice, found 'none'");
   auto model = load(file);
   std::vector<float> y(4);
   EXPECT_EQ(model->run({}, {output_view(y)}).code(), MOTE_INVALID_ARGUMENT);
   std::vector<float> small(3);
   const Error e = model->run({input_view(small)}, {output_view(y)});
   EXPECT_EQ(e.tensor, "x");
+}
+
+TEST(Model, LoadErrorsNameTheFile) {
+  const TempPath folder("folder"), garbage("garbage.mote", {reinterpret_cast<const uint8_t*>("not a program, at all"), 21});
+  std::filesystem::create_directories(folder.str());
+  ModelOptions read;
+  read.read_file = true;
+  for (const ModelOptions& options : {ModelOptions{}, read}) {
+    EXPECT_EQ(Model::load(folder.str(), options).error().message,
+              folder.str() + ": cannot open the program: the file cannot be opened: Is a directory");
+    const Error e = Model::load(garbage.str(), options).error();
+    EXPECT_EQ(e.code(), MOTE_CORRUPT);
+    EXPECT_EQ(e.message.find(garbage.str() + ": cannot open the program: "), 0u) << e.message;
+  }
+  const emit::FileBytes file = add_relu();
+  ModelOptions weights;
+  weights.weights_path = "/no/such/weights";
+  EXPECT_EQ(load(file, weights).error().message,
+            "cannot open the program: the file cannot be opened: '/no/such/weights': No such file or directory");
+}
+
+// What run() says of one pair of buffers, without running where it says nothing.
+std::string complaint(Model& model, const InputView& in, const OutputView& out) {
+  const Error e = model.run({in}, {out});
+  EXPECT_EQ(e.code(), e ? MOTE_INVALID_ARGUMENT : MOTE_OK);
+  EXPECT_EQ(e.tensor.empty(), !e);
+  return e.message;
+}
+
+TEST(Model, ViewsOfAnotherTypeAreRefused) {
+  const emit::FileBytes file = quantized_relu();
+  auto model = load(file);
+  ASSERT_TRUE(model) << model.error().message;
+  const std::vector<float> floats(4);
+  const std::vector<int8_t> x = {-3, -1, 0, 2};
+  const std::vector<uint8_t> bytes(4);
+  std::vector<int8_t> y(4);
+  std::vector<int32_t> wide(1);
+  EXPECT_EQ(complaint(*model, input_view(x), output_view(y)), "");
+  EXPECT_EQ(y, (std::vector<int8_t>{0, 0, 0, 2}));
+  EXPECT_EQ(complaint(*model, input_view(floats), output_view(y)),
+            "cannot run: input 'x': wrong element type: expected s8, found f32; it is quantized: real value = 0.500000 * (stored - 3)");
+  // The same number of bytes is no excuse, nor is the sign.
+  EXPECT_EQ(complaint(*model, input_view(floats.data(), 1), output_view(y)).find("cannot run: input 'x': wrong element type"), 0u);
+  EXPECT_EQ(complaint(*model, input_view(bytes), output_view(y)), "cannot run: input 'x': wrong element type: expected s8, found u8");
+  EXPECT_EQ(complaint(*model, input_view(x), output_view(wide)), "cannot run: output 'y': wrong element type: expected s8, found s32");
+  // Who says that they are bytes answers for their type.
+  EXPECT_EQ(complaint(*model, input_bytes(bytes.data(), 4), output_bytes(wide.data(), 4)), "");
+}
+
+TEST(Model, BuffersHaveExactlyTheTensorsBytes) {
+  const emit::FileBytes file = add_relu();
+  auto model = load(file);
+  ASSERT_TRUE(model);
+  std::vector<float> x(4), y(4), large(16);
+  EXPECT_EQ(complaint(*model, input_view(x), output_view(y)), "");
+  EXPECT_EQ(complaint(*model, input_view(large), output_view(y)),
+            "cannot run: input 'x': wrong size of the buffer: expected 16 bytes, f32 (4), found 64 bytes");
+  EXPECT_EQ(complaint(*model, input_view(x), output_view(large)),
+            "cannot run: output 'y': wrong size of the buffer: expected 16 bytes, f32 (4), found 64 bytes");
+  EXPECT_EQ(complaint(*model, input_bytes(nullptr, 16), output_view(y)),
+            "cannot run: input 'x': wrong size of the buffer: expected 16 bytes, f32 (4), found no buffer");
+  EXPECT_EQ(complaint(*model, input_view(x, {2, 2}), output_view(y)),
+            "cannot run: input 'x': wrong dimensions: expected (4), found (2, 2)");
+  EXPECT_EQ(model->run({input_view(x), input_view(x)}, {output_view(y)}).message,
+            "cannot run: the number of inputs is wrong: expected 1 (x), found 2");
+}
+
+// Every C++ type beside every element type: accepted where it holds its bits.
+TEST(Model, TypesOfViews) {
+  EXPECT_EQ(view_dtype<float>(), MOTE_F32);
+  EXPECT_EQ(view_dtype<const double>(), MOTE_F64);
+  EXPECT_EQ(view_dtype<bool>(), MOTE_BOOL);
+  EXPECT_EQ(view_dtype<long long>(), MOTE_S64);
+  EXPECT_EQ(view_dtype<unsigned long long>(), MOTE_U64);
+  struct Half {
+    uint16_t bits;
+  };
+  EXPECT_EQ(view_dtype<Half>(), kUntyped);
+  const std::vector<mote_dtype> views = {view_dtype<float>(),   view_dtype<double>(),   view_dtype<int8_t>(),  view_dtype<uint8_t>(),
+                                         view_dtype<int16_t>(), view_dtype<uint16_t>(), view_dtype<int32_t>(), view_dtype<uint32_t>(),
+                                         view_dtype<int64_t>(), view_dtype<uint64_t>(), view_dtype<bool>()};
+  for (int tensor = MOTE_F32; tensor <= MOTE_U4; ++tensor) {
+    int accepted = 0;
+    for (const mote_dtype v : views) accepted += api_detail::holds(v, static_cast<mote_dtype>(tensor)) ? 1 : 0;
+    EXPECT_EQ(accepted, tensor == MOTE_BOOL ? 2 : 1) << mote_dtype_name(static_cast<mote_dtype>(tensor));
+    EXPECT_TRUE(api_detail::holds(kUntyped, static_cast<mote_dtype>(tensor)));
+  }
 }
 
 TEST(Model, DynamicSizesComeWithTheViews) {
@@ -63,6 +153,14 @@ TEST(Model, DynamicSizesComeWithTheViews) {
   ASSERT_FALSE(model->run({input_view(x, {3, 2})}, out));
   EXPECT_EQ(out[0].dims, (std::vector<int32_t>{3, 2}));
   EXPECT_EQ(y[5], 6);
+  // A run without sizes is one of the largest, whatever the run before it had.
+  EXPECT_EQ(complaint(*model, input_view(x), output_view(y)),
+            "cannot run: input 'x': wrong size of the buffer: expected 64 bytes, f32 (8, 2), found 24 bytes");
+  const std::vector<float> all(16, 1);
+  ASSERT_FALSE(model->run({input_view(all)}, out));
+  EXPECT_EQ(out[0].dims, (std::vector<int32_t>{8, 2}));
+  EXPECT_EQ(complaint(*model, input_view(all, {9, 2}), output_view(y)),
+            "cannot run: input 'x': wrong dimensions: expected at most (8, 2), found (9, 2)");
 }
 
 TEST(Model, MemoryLimit) {
@@ -73,6 +171,25 @@ TEST(Model, MemoryLimit) {
   EXPECT_TRUE(load(file, options));
   options.memory_limit_bytes = needed - 1;
   EXPECT_EQ(load(file, options).error().code(), MOTE_OUT_OF_MEMORY);
+}
+
+// A file of 50 kB, whose inputs all have the same long name.
+TEST(Model, MemoryLimitCountsNames) {
+  emit::ProgramBuilder b;
+  b.begin_method("main");
+  const std::string name(30000, 'n');
+  emit::TensorId last = -1;
+  for (int i = 0; i < 200; ++i) last = b.input(name, DType::f32, {1});
+  b.output("y", b.op(OpId::relu, NoAttrs{}, {last}));
+  const emit::FileBytes file = finish(b);
+  ASSERT_LT(file.size, 60000u);
+  ModelOptions options;
+  options.memory_limit_bytes = 1u << 20;
+  EXPECT_EQ(load(file, options).error().code(), MOTE_OUT_OF_MEMORY);
+  options.memory_limit_bytes = 8u << 20;
+  const auto model = load(file, options);
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_GT(model->allocated_bytes(), 200u * 30000u);
 }
 
 TEST(Model, RunsAsynchronouslyInOrder) {

@@ -6,6 +6,8 @@
 //   std::vector<float> image(64), scores(10);
 //   if (auto error = model->run({mote::input_view(image)}, {mote::output_view(scores)})) return fail(error.message);
 //
+// Views know their element type and size; run() refuses what is not the tensor's, and says which tensor and what was expected.
+//
 // Threads: a Model may be used by any number of threads. Runs of one Model take turns, since they share one instance with its
 // memory and state; load a second Model (the mapped file is shared) to run at the same time.
 #ifndef MOTE_API_MOTE_HPP_
@@ -15,7 +17,7 @@
 #include <functional>
 #include <thread>
 
-#include "mote/api/values.hpp"
+#include "mote/api/view_check.hpp"
 
 namespace mote {
 
@@ -46,10 +48,10 @@ class Model {
   std::optional<std::string> evidence(const std::string& key) const {
     return text(mote_program_evidence(current()->program.get(), key.c_str()));
   }
-  // Bytes the library holds for program and instance.
+  // Bytes that are held for program and instance, and for what inputs() and outputs() say.
   uint64_t allocated_bytes() const {
     const auto l = current();
-    return mote_program_allocated_bytes(l->program.get()) + mote_instance_allocated_bytes(l->instance.get());
+    return mote_program_allocated_bytes(l->program.get()) + mote_instance_allocated_bytes(l->instance.get()) + l->described_bytes;
   }
 
   // Runs the method on the caller's buffers, without a copy. One view per input and output, in order. Fills in outputs[i].dims.
@@ -109,6 +111,7 @@ class Model {
     InstanceHandle instance;
     uint32_t method = 0;
     std::vector<TensorSpec> inputs, outputs;
+    uint64_t described_bytes = 0;  // of these two
     std::mutex running;
   };
   using LoadedRef = std::shared_ptr<Loaded>;
@@ -188,7 +191,11 @@ class Model {
     const ErrorHandle error{mote_error_create()};
     mote_program* program = nullptr;
     const mote_status status = mote_program_open_file(path.c_str(), &o, &program, error.get());
-    return status == 0 ? prepare(ProgramHandle(program), options) : Expected<LoadedRef>(make_error(status, error.get()));
+    auto loaded = status == 0 ? prepare(ProgramHandle(program), options) : Expected<LoadedRef>(make_error(status, error.get()));
+    if (loaded) return loaded;
+    Error named = loaded.error();
+    named.message = path + ": " + named.message;
+    return named;
   }
   static Expected<LoadedRef> open_bytes(const void* data, size_t size, const ModelOptions& options) {
     std::vector<const char*> names;
@@ -204,7 +211,7 @@ class Model {
     const ErrorHandle error{mote_error_create()};
     if (!options.method.empty()) {
       const mote_status status = mote_program_find_method(program.get(), options.method.c_str(), &loaded->method);
-      if (status != 0) return make_error(status, nullptr);
+      if (status != 0) return method_error(program.get(), options.method, status);
     }
     mote_instance_options o{};
     o.struct_size = sizeof o;
@@ -217,36 +224,48 @@ class Model {
     const mote_status status = mote_instance_create(program.get(), &o, &instance, error.get());
     if (status != 0) return make_error(status, error.get());
     loaded->instance.reset(instance);
-    loaded->inputs = specs(program.get(), loaded->method, false);
-    loaded->outputs = specs(program.get(), loaded->method, true);
+    const uint64_t all = o.memory_limit_bytes != 0 ? o.memory_limit_bytes - mote_instance_allocated_bytes(instance) : UINT64_MAX;
+    uint64_t left = all;
+    if (!specs(program.get(), loaded->method, false, &left, &loaded->inputs) ||
+        !specs(program.get(), loaded->method, true, &left, &loaded->outputs))
+      return make_error(MOTE_OUT_OF_MEMORY | kMemoryLimit << 8, nullptr);
+    loaded->described_bytes = all - left;
     loaded->program = std::move(program);
     return loaded;
   }
 
-  static std::vector<TensorSpec> specs(const mote_program* program, uint32_t method, bool output) {
-    std::vector<TensorSpec> all;
+  static constexpr mote_status kMemoryLimit = 241;  // the reason, as mote_why_name() has it
+
+  // Copies of what the program says of its inputs or outputs; false where they take more than *left bytes. Names are the file's: any
+  // length, and one text may be the name of all.
+  static bool specs(const mote_program* program, uint32_t method, bool output, uint64_t* left, std::vector<TensorSpec>* all) {
     const uint32_t count = output ? mote_program_output_count(program, method) : mote_program_input_count(program, method);
     for (uint32_t i = 0; i < count; ++i) {
       mote_tensor_info info{};
       info.struct_size = sizeof info;
       (void)(output ? mote_program_output_info(program, method, i, &info) : mote_program_input_info(program, method, i, &info));
-      all.push_back({info.name, info.dtype, std::vector<int32_t>(info.dims, info.dims + info.rank), info.dynamic, info.bytes,
-                     info.quantized != 0, info.scale, info.zero_point});
+      uint64_t bytes = sizeof(TensorSpec) + info.rank * sizeof(int32_t);
+      for (const char* c = info.name; *c != 0 && bytes <= *left; ++c) ++bytes;
+      if (bytes > *left) return false;
+      *left -= bytes;
+      all->push_back({info.name, info.dtype, std::vector<int32_t>(info.dims, info.dims + info.rank), info.dynamic, info.bytes,
+                      info.quantized != 0, info.scale, info.zero_point});
     }
-    return all;
+    return true;
   }
 
-  static Error count_error(const char* what, size_t expected, size_t found) {
-    Error e;
-    e.status = MOTE_INVALID_ARGUMENT;
-    e.message = "cannot run: the number of " + std::string(what) + " is wrong: expected " + std::to_string(expected) + ", found " +
-                std::to_string(found);
+  static Error method_error(const mote_program* program, const std::string& found, mote_status status) {
+    std::string names;
+    for (uint32_t i = 0; i < mote_program_method_count(program); ++i)
+      names += (i > 0 ? ", " : "") + std::string(mote_program_method_name(program, i));
+    Error e = make_error(status, nullptr);
+    e.message = "no such method: expected one of " + names + ", found '" + found + "'";
     return e;
   }
 
   static Error run_on(Loaded& l, const std::vector<InputView>& inputs, std::vector<OutputView>& outputs, const RunOptions& options) {
-    if (inputs.size() != l.inputs.size()) return count_error("inputs", l.inputs.size(), inputs.size());
-    if (outputs.size() != l.outputs.size()) return count_error("outputs", l.outputs.size(), outputs.size());
+    if (Error e = api_detail::check_views(l.inputs, inputs, "input")) return e;
+    if (Error e = api_detail::check_views(l.outputs, outputs, "output")) return e;
     const std::lock_guard<std::mutex> lock(l.running);
     const ErrorHandle error{mote_error_create()};
     mote_status status = bind_all(l, inputs, outputs, error.get());
@@ -271,8 +290,9 @@ class Model {
     mote_status status = 0;
     for (uint32_t i = 0; i < inputs.size() && status == 0; ++i) {
       const InputView& v = inputs[i];
-      if (!v.dims.empty())
-        status = mote_instance_set_input_dims(instance, l.method, i, v.dims.data(), static_cast<uint32_t>(v.dims.size()), error);
+      const std::vector<int32_t>& dims = v.dims.empty() ? l.inputs[i].dims : v.dims;
+      if (l.inputs[i].dynamic != 0)
+        status = mote_instance_set_input_dims(instance, l.method, i, dims.data(), static_cast<uint32_t>(dims.size()), error);
       if (status == 0) status = mote_instance_bind_input(instance, l.method, i, v.data, v.bytes, error);
     }
     for (uint32_t i = 0; i < outputs.size() && status == 0; ++i)

@@ -41,7 +41,7 @@ typedef enum mote_code {
   MOTE_INTERNAL = 16,
   MOTE_PAUSED = 17,
   MOTE_NOT_BOUND = 18,
-  MOTE_CODE_WIDTH = 0x7fffffff /* no code: makes the type 32 bits wide everywhere, so that any number may be asked about */
+  MOTE_CODE_WIDTH = 0x7fffffff /* no code: the type is 32 bits wide everywhere, and any number up to this may be asked about */
 } mote_code;
 
 MOTE_EXPORT mote_code mote_status_code(mote_status status);

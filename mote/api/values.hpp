@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -88,27 +89,63 @@ struct TensorSpec {
   int32_t zero_point = 0;
 };
 
-// The caller's bytes for an input. `dims` only for inputs with dynamic dimensions.
+// A view of bytes whose element type is not known: only their number is checked.
+constexpr mote_dtype kUntyped = static_cast<mote_dtype>(0);
+
+// The element type of a C++ type; kUntyped for a class of the caller's, as there are for f16.
+template <class T>
+constexpr mote_dtype view_dtype() {
+  using U = std::remove_cv_t<T>;
+  constexpr mote_dtype kSigned[] = {MOTE_S8, MOTE_S16, MOTE_S32, MOTE_S64}, kUnsigned[] = {MOTE_U8, MOTE_U16, MOTE_U32, MOTE_U64};
+  if constexpr (std::is_same_v<U, float>) return MOTE_F32;
+  else if constexpr (std::is_same_v<U, double>) return MOTE_F64;
+  else if constexpr (std::is_same_v<U, bool>) return MOTE_BOOL;
+  else if constexpr (std::is_integral_v<U> && sizeof(U) <= 8)
+    return (std::is_signed_v<U> ? kSigned : kUnsigned)[sizeof(U) == 1 ? 0 : sizeof(U) == 2 ? 1 : sizeof(U) == 4 ? 2 : 3];
+  else return kUntyped;
+}
+
+// The caller's bytes for an input: exactly those of the tensor. `dims` only for inputs with dynamic dimensions; without them such an
+// input has its largest size. A view with an element type is refused where the tensor has another; types that C++ lacks are viewed
+// as what holds their bits: f16 and bf16 as uint16_t, bool and pairs of 4-bit values as uint8_t.
 struct InputView {
   const void* data = nullptr;
   uint64_t bytes = 0;
   std::vector<int32_t> dims;
+  mote_dtype dtype = kUntyped;
 };
 
-// The caller's room for an output. After a run `dims` are the sizes it has.
+// The caller's room for an output: exactly the bytes of its largest size. After a run `dims` are the sizes it has.
 struct OutputView {
   void* data = nullptr;
   uint64_t bytes = 0;
   std::vector<int32_t> dims;
+  mote_dtype dtype = kUntyped;
 };
 
+// Bytes whose element type the caller answers for.
+inline InputView input_bytes(const void* data, uint64_t bytes, std::vector<int32_t> dims = {}) { return {data, bytes, std::move(dims)}; }
+inline OutputView output_bytes(void* data, uint64_t bytes) { return {data, bytes, {}}; }
+
+template <class T>
+InputView input_view(const T* values, size_t count, std::vector<int32_t> dims = {}) {
+  static_assert(std::is_trivially_copyable_v<T>, "an input is read as plain elements");
+  return {values, count * sizeof(T), std::move(dims), view_dtype<T>()};
+}
+template <class T>
+OutputView output_view(T* values, size_t count) {
+  static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>, "an output is written as plain elements");
+  return {values, count * sizeof(T), {}, view_dtype<T>()};
+}
 template <class T>
 InputView input_view(const std::vector<T>& values, std::vector<int32_t> dims = {}) {
-  return {values.data(), values.size() * sizeof(T), std::move(dims)};
+  static_assert(!std::is_same_v<T, bool>, "std::vector<bool> holds bits: use uint8_t");
+  return input_view(values.data(), values.size(), std::move(dims));
 }
 template <class T>
 OutputView output_view(std::vector<T>& values) {
-  return {values.data(), values.size() * sizeof(T), {}};
+  static_assert(!std::is_same_v<T, bool>, "std::vector<bool> holds bits: use uint8_t");
+  return output_view(values.data(), values.size());
 }
 
 struct ModelOptions {

@@ -11,6 +11,7 @@ constexpr uint16_t kFormatMajor = 0;  // 0 until the format is declared stable
 constexpr uint16_t kFormatMinor = 1;
 constexpr uint32_t kTableAlignment = 16;  // the program table must start at such an address
 constexpr int kMaxNesting = 8;            // of if, loop and strip ranges
+constexpr int kMaxBanks = 256;            // what a tensor can name
 constexpr uint32_t kNoString = 0;         // string 0 is always empty
 
 // Instructions that steer execution. Their attributes are the structs below.

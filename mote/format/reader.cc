@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "mote/core/layout.h"
+#include "mote/core/size.h"
 #include "mote/format/table_fb.h"
 
 namespace mote {
@@ -118,7 +119,7 @@ class Checker {
       if ((s.flags & kExternal) == 0) MOTE_TRY(place(Why::kSegmentRange, s.offset, s.size, file_size_));
     }
     for (const Bank& b : t_.banks)
-      if (!is_alignment(b.alignment) || b.size > 0xffffffffu) return corrupt(Why::kBankRange);
+      if (!is_alignment(b.alignment) || b.size > 0xffffffffu || t_.banks.size > kMaxBanks) return corrupt(Why::kBankRange);
     return Status::kOk;
   }
 
@@ -130,7 +131,7 @@ class Checker {
   }
 
   // Bytes of a plain tensor without gaps, fixed sizes and no size of 0, as nearly all are: those need no more proof. 0 for all others.
-  static uint32_t dense_bytes(const TensorDesc& d) noexcept {
+  static uint32_t simple_bytes(const TensorDesc& d) noexcept {
     if (d.rank > 4 || (static_cast<uint32_t>(d.layout) | d.dynamic | d.ring_rows) != 0) return 0;
     uint32_t bytes = dtype_bytes(d.dtype);
     int i = kMaxRank;
@@ -183,7 +184,7 @@ class Checker {
 
   Status tensor(uint32_t i) noexcept {
     const TensorDesc& d = t_.tensors[i];
-    uint32_t bytes = d.storage <= Storage::kOutput ? dense_bytes(d) : 0;
+    uint32_t bytes = d.storage <= Storage::kOutput ? simple_bytes(d) : 0;
     if (bytes == 0) {
       MOTE_TRY(shape(d));
       bytes = extent_bytes(d);
@@ -267,12 +268,12 @@ class Checker {
     const uint32_t first = g.is_output != 0 ? m.first_output : m.first_input, count = g.is_output != 0 ? m.output_count : m.input_count;
     if (g.io >= count || !(g.tolerance >= 0)) return corrupt(Why::kGoldenRecord);
     const TensorDesc& d = t_.tensors[t_.ios[first + g.io].tensor];
-    uint32_t bytes = dtype_bytes(d.dtype);  // stays below that of the tensor
+    uint32_t elements = 1;  // no more than the tensor has
     for (int k = 0; k < kMaxRank; ++k) {
       if (static_cast<uint32_t>(g.dims[k]) > static_cast<uint32_t>(d.dims[k])) return corrupt(Why::kGoldenRecord, d.dims[k], g.dims[k]);
-      if (k < d.rank) bytes *= static_cast<uint32_t>(g.dims[k]);
+      if (k < d.rank) elements *= static_cast<uint32_t>(g.dims[k]);
     }
-    return place(Why::kGoldenRecord, g.offset, bytes, t_.segments[g.segment].size);
+    return place(Why::kGoldenRecord, g.offset, bytes_of_few(d.dtype, elements), t_.segments[g.segment].size);
   }
 
   ProgramTable& t_;
@@ -297,7 +298,7 @@ uint32_t extent_bytes(const TensorDesc& d) noexcept {
   if (d.layout == Layout::kPlain && bits >= 8) return bytes;
   const uint32_t n = d.rank > 0 ? static_cast<uint32_t>(d.dims[0]) : 1, k = static_cast<uint32_t>(element_count(d)) / n;
   if (d.layout != Layout::kPlain) return static_cast<uint32_t>(panel_bytes(d.layout, d.dtype, n, k));
-  return static_cast<uint32_t>((uint64_t{n} * k * bits + 7) / 8);
+  return static_cast<uint32_t>(bytes_of_few(d.dtype, n * k));
 }
 
 Status read_table(ConstBytes file, uint64_t file_size, ProgramTable* out, Diagnostic* diagnostic) noexcept {

@@ -1,44 +1,86 @@
-// Compiled once for every instruction set: from an operator to its family's choice.
+// Compiled once for every ISA variant: dispatches an operator to the select_<op>() of its family; where that returns null, to the variant
+// that this one extends.
 
 #include "mote/core/op.h"
+#include "mote/kernels/probe/probe.h"
 #include "mote/ops/op_id.h"
+#include "variant.h"
 
-// MOTE_INTEGER_ISA: the set whose integer kernels serve this one, which has none.
-#if defined(MOTE_INTEGER_ISA)
-namespace mote::kernels::MOTE_INTEGER_ISA {
-KernelFn select(uint16_t op, const OpContext&) noexcept;
-}
-#define MOTE_OTHERWISE MOTE_INTEGER_ISA::select(op, c)
-#else
-#define MOTE_OTHERWISE nullptr
+namespace mote::kernels {
+
+#if defined(MOTE_ISA_BASE)
+namespace MOTE_ISA_BASE {
+KernelFn select(uint16_t op, const OpContext& c) noexcept;
+Probes probes() noexcept;
+}  // namespace MOTE_ISA_BASE
 #endif
 
-// MOTE_FIRST_ISA: a layer that is asked first (layer_select.cc without a base).
-#if defined(MOTE_FIRST_ISA)
-namespace mote::kernels::MOTE_FIRST_ISA {
-KernelFn select(uint16_t op, const OpContext&) noexcept;
-}
-#define MOTE_FIRST MOTE_FIRST_ISA::select(op, c)
-#else
-#define MOTE_FIRST nullptr
+#if defined(MOTE_ISA_FIRST)
+namespace MOTE_ISA_FIRST {
+KernelFn select(uint16_t op, const OpContext& c) noexcept;
+Probes probes() noexcept;
+}  // namespace MOTE_ISA_FIRST
 #endif
 
-namespace mote::kernels::MOTE_ISA_NAME {
+namespace MOTE_ISA_NAME {
 
-#define MOTE_KERNEL(op) KernelFn select_##op(const OpContext&) noexcept;
-#include "mote/kernels/kernels.def"
+#define MOTE_KERNEL(family, op)                      \
+  namespace family {                                 \
+  KernelFn select_##op(const OpContext& c) noexcept; \
+  }
+#include "variant_kernels.def"
 #undef MOTE_KERNEL
 
-KernelFn select(uint16_t op, const OpContext& c) noexcept {
-  if (const KernelFn first = MOTE_FIRST; first != nullptr) return first;
+static KernelFn select_own(uint16_t op, const OpContext& c) noexcept {
   switch (static_cast<OpId>(op)) {
-#define MOTE_KERNEL(name) \
-  case OpId::name:        \
-    return select_##name(c);
-#include "mote/kernels/kernels.def"
+#define MOTE_KERNEL(family, name) \
+  case OpId::name:                \
+    return family::select_##name(c);
+#include "variant_kernels.def"
 #undef MOTE_KERNEL
-    default: return MOTE_OTHERWISE;
+    default: return nullptr;
   }
 }
 
-}  // namespace mote::kernels::MOTE_ISA_NAME
+KernelFn select(uint16_t op, const OpContext& c) noexcept {
+#if defined(MOTE_ISA_FIRST)
+  if (const KernelFn first = MOTE_ISA_FIRST::select(op, c); first != nullptr) return first;
+#endif
+#if defined(MOTE_ISA_BASE)
+  const KernelFn own = select_own(op, c);
+  return own != nullptr ? own : MOTE_ISA_BASE::select(op, c);
+#else
+  return select_own(op, c);
+#endif
+}
+
+// Peak rates for `mote measure`: those of this variant's own kernels, and otherwise those of the variant that it extends.
+#if defined(MOTE_ISA_HAS_FLOAT)
+void add_float_probes(Probes* probes) noexcept;
+#endif
+#if defined(MOTE_ISA_HAS_DOT)
+namespace int8 {
+void add_dot_probe(Probes* probes) noexcept;
+}
+#endif
+
+Probes probes() noexcept {
+  Probes p;
+#if defined(MOTE_ISA_BASE)
+  p = MOTE_ISA_BASE::probes();
+#endif
+#if defined(MOTE_ISA_HAS_FLOAT)
+  add_float_probes(&p);
+#endif
+#if defined(MOTE_ISA_HAS_DOT)
+  int8::add_dot_probe(&p);
+#endif
+#if defined(MOTE_ISA_FIRST)
+  // 8-bit weights as quantizers write them are multiplied by that part, so its rate is the one that counts.
+  p.dot_s8 = MOTE_ISA_FIRST::probes().dot_s8;
+#endif
+  return p;
+}
+
+}  // namespace MOTE_ISA_NAME
+}  // namespace mote::kernels

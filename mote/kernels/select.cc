@@ -4,7 +4,7 @@
 
 namespace mote::kernels {
 
-// isa_select.cc, once for every instruction set.
+// isa_select.cc, once for every ISA variant.
 #define MOTE_ISA(name, needs)                              \
   namespace name {                                         \
   KernelFn select(uint16_t op, const OpContext&) noexcept; \

@@ -5,7 +5,7 @@
 
 namespace mote::kernels {
 
-// The instruction sets of isa.def, behind the portable kernels.
+// The ISA variants of core/isa.def that this build has, after the portable kernels.
 enum class Isa : uint8_t {
   kPortable = 0,
 #define MOTE_ISA(name, needs) name,
@@ -14,16 +14,16 @@ enum class Isa : uint8_t {
   kCount,
 };
 
-// Finds the fast kernel of an operator for the operands at hand; null: there is none. For InstanceOptions::select.
+// Returns the fast kernel of an operator for the operands at hand; null: not supported. For InstanceOptions::select.
 using SelectFn = KernelFn (*)(uint16_t op, const OpContext&) noexcept;
 
 // Null for kPortable.
 SelectFn select_for(Isa isa) noexcept;
 
-// What the instruction set can do at most. Nothing for kPortable.
+// Loops at the variant's peak rates. Empty for kPortable.
 Probes probes_for(Isa isa) noexcept;
 
-// The most able instruction set of a machine with these features (platform/cpu.h).
+// The last variant that a machine with these features (platform/cpu.h) can run.
 Isa best_isa(uint32_t features) noexcept;
 // True when a machine with these features can run it.
 bool can_run(Isa isa, uint32_t features) noexcept;

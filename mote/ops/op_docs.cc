@@ -28,7 +28,8 @@ AttrDoc doc_of(const AttrField<A, T>& field) {
   static const A sample{};
   using E = std::remove_extent_t<T>;
   const auto at = reinterpret_cast<const char*>(&(sample.*field.member)) - reinterpret_cast<const char*>(&sample);
-  return {field.name, field.doc, kind_of<E>(), static_cast<uint32_t>(at), static_cast<uint32_t>(sizeof(T) / sizeof(E)), std::is_array_v<T>};
+  constexpr uint32_t kCount = std::is_array_v<T> ? std::extent_v<T> : 1;
+  return {field.name, field.doc, kind_of<E>(), static_cast<uint32_t>(at), kCount, std::is_array_v<T>};
 }
 
 template <class A, class Tuple>

@@ -1,15 +1,17 @@
-#include <sys/auxv.h>
-
 #include "mote/platform/cpu.h"
+#include "mote/platform/cpu_hwcap.h"
 
 namespace mote {
+namespace {
 
-uint32_t cpu_features() noexcept {
-  constexpr unsigned long kDotProduct = 1ul << 20, kI8mm = 1ul << 13;  // of AT_HWCAP and AT_HWCAP2
-  uint32_t features = kCpuNeon;
-  if ((getauxval(AT_HWCAP) & kDotProduct) != 0) features |= kCpuDotProduct;
-  if ((getauxval(AT_HWCAP2) & kI8mm) != 0) features |= kCpuI8mm;
-  return features;
-}
+constexpr Hwcap kHwcaps[] = {
+#define MOTE_HWCAP_ARM64(feature, word, bit) {feature, word, bit},
+#include "mote/core/isa.def"
+};
+
+}  // namespace
+
+// NEON is part of the architecture.
+uint32_t cpu_features() noexcept { return kCpuNeon | features_of(kHwcaps); }
 
 }  // namespace mote

@@ -1,13 +1,16 @@
-#include <sys/auxv.h>
-
 #include "mote/platform/cpu.h"
+#include "mote/platform/cpu_hwcap.h"
 
 namespace mote {
+namespace {
 
-// 32-bit Arm: kernels fuse multiply-adds, which came with the fourth version of the floating-point unit.
-uint32_t cpu_features() noexcept {
-  constexpr unsigned long kNeon = 1ul << 12, kVfpv4 = 1ul << 16, kNeeded = kNeon | kVfpv4;  // of AT_HWCAP
-  return (getauxval(AT_HWCAP) & kNeeded) == kNeeded ? uint32_t{kCpuNeon} : 0u;
-}
+constexpr Hwcap kHwcaps[] = {
+#define MOTE_HWCAP_ARM(feature, word, bit) {feature, word, bit},
+#include "mote/core/isa.def"
+};
+
+}  // namespace
+
+uint32_t cpu_features() noexcept { return features_of(kHwcaps); }
 
 }  // namespace mote

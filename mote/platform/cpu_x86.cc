@@ -1,4 +1,8 @@
+#include "mote/platform/cpu_x86.h"
+
 #include <cpuid.h>
+
+#include <atomic>
 
 #include "mote/platform/cpu.h"
 #include "mote/platform/cpu_tiles.h"
@@ -6,16 +10,14 @@
 namespace mote {
 namespace {
 
-struct CpuId {
-  uint32_t a = 0, b = 0, c = 0, d = 0;
-  CpuId(uint32_t leaf, uint32_t sub) {
-    if (__get_cpuid_count(leaf, sub, &a, &b, &c, &d) == 0) a = b = c = d = 0;
-  }
-};
+constexpr int kOsXsave = 27;  // leaf 1, register C: XGETBV is there
+
+void ask(uint32_t leaf, uint32_t sub, uint32_t* words) {
+  if (__get_cpuid_count(leaf, sub, words, words + 1, words + 2, words + 3) == 0) words[0] = words[1] = words[2] = words[3] = 0;
+}
 
 bool bit(uint32_t word, int i) { return (word >> i & 1) != 0; }
 
-// Which register states the system saves: without that, instructions on them fault.
 uint32_t saved_states() {
   uint32_t low, high;
   __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
@@ -24,21 +26,50 @@ uint32_t saved_states() {
 
 }  // namespace
 
+uint32_t features_of(const CpuIdX86& id) noexcept {
+  uint32_t missing = 0, known = 0;
+  for (const CpuBitX86& b : kCpuBitsX86) {
+    known |= b.feature;
+    if (!bit(id.words[b.leaf][b.word], b.bit)) missing |= b.feature;
+  }
+  // Where the system does not save a register, instructions on it fault.
+  const auto saves = [&](uint32_t states) {
+    return bit(id.words[CpuIdX86::kOne][CpuIdX86::kC], kOsXsave) && (id.saved_states & states) == states;
+  };
+  if (!id.may_use_tiles) missing |= kCpuAmx;
+    // A feature's row comes behind that of the feature it requires.
+#define MOTE_FEATURE(name, bit, requires, states) \
+  if (!saves(states) || (missing & (requires)) != 0) missing |= name;
+#include "mote/core/isa.def"
+  return known & ~missing;
+}
+
+namespace {
+
+uint32_t ask_features() {
+  CpuIdX86 id;
+  ask(1, 0, id.words[CpuIdX86::kOne]);
+  if (!bit(id.words[CpuIdX86::kOne][CpuIdX86::kC], kOsXsave)) return 0;
+  ask(7, 0, id.words[CpuIdX86::kSeven]);
+  ask(7, 1, id.words[CpuIdX86::kSevenOne]);
+  ask(0x80000001, 0, id.words[CpuIdX86::kExtended]);
+  id.saved_states = saved_states();
+  // Asking the system for tiles has a price: only where there are some.
+  id.may_use_tiles = true;
+  id.may_use_tiles = (features_of(id) & kCpuAmx) != 0 && may_use_tiles();
+  return features_of(id);
+}
+
+}  // namespace
+
+// Asked once: in a virtual machine the host answers CPUID, which took 153 us for the five questions. Threads that ask at the same time find
+// the same.
 uint32_t cpu_features() noexcept {
-  const CpuId one(1, 0), seven(7, 0), seven_one(7, 1);
-  if (!bit(one.c, 27)) return 0;  // OSXSAVE
-  const uint32_t saved = saved_states();
-  const bool ymm = (saved & 0x6) == 0x6, zmm = (saved & 0xe6) == 0xe6, tiles = (saved & 0x60000) == 0x60000;
-  uint32_t features = 0;
-  const bool avx2 = ymm && bit(seven.b, 5) && bit(seven.b, 8) && bit(one.c, 12) && bit(one.c, 29);
-  if (avx2) features |= kCpuAvx2;
-  const bool avx512 = avx2 && zmm && bit(seven.b, 16) && bit(seven.b, 17) && bit(seven.b, 30) && bit(seven.b, 31);
-  if (avx512) features |= kCpuAvx512;
-  if (avx512 && bit(seven.c, 11)) features |= kCpuAvx512Vnni;
-  if (avx512 && bit(seven.c, 1)) features |= kCpuAvx512Vbmi;
-  if (avx2 && bit(seven_one.a, 4)) features |= kCpuAvxVnni;
-  if (tiles && bit(seven.d, 24) && bit(seven.d, 25) && bit(seven.d, 22) && may_use_tiles()) features |= kCpuAmx;
-  return features;
+  constexpr uint32_t kKnown = 1u << 31;
+  static std::atomic<uint32_t> answer{0};
+  uint32_t found = answer.load(std::memory_order_relaxed);
+  if (found == 0) answer.store(found = ask_features() | kKnown, std::memory_order_relaxed);
+  return found & ~kKnown;
 }
 
 }  // namespace mote

@@ -48,4 +48,8 @@ class MappedFile {
   ConstBytes bytes_;
 };
 
+// Why the system refused the last open() or read_at() of this thread, in its own words ("No such file or directory"), cut to the buffer and
+// terminated; "" where it says nothing. To be asked at once: later calls of the system overwrite it.
+void last_file_error(char* out, size_t capacity) noexcept;
+
 }  // namespace mote

@@ -3,6 +3,11 @@
 
 namespace mote {
 
+// A board's files fail without a word.
+void last_file_error(char* out, size_t capacity) noexcept {
+  if (capacity > 0) out[0] = 0;
+}
+
 Status File::open(const char* path, File* out) noexcept {
   uint64_t size = 0;
   const int handle = mote_board_file_open(path, &size);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,22 @@
 #include "mote/platform/clock.h"
 
 namespace mote {
+namespace {
+
+// strerror_r comes in two kinds: POSIX's fills the buffer, glibc's may return a text of its own instead.
+[[maybe_unused]] const char* text_of(int failed, const char* buffer) noexcept { return failed == 0 ? buffer : ""; }
+[[maybe_unused]] const char* text_of(const char* text, const char*) noexcept { return text; }
+
+}  // namespace
+
+void last_file_error(char* out, size_t capacity) noexcept {
+  if (capacity == 0) return;
+  char buffer[128] = {};
+  const char* text = errno != 0 ? text_of(strerror_r(errno, buffer, sizeof buffer), buffer) : "";
+  const size_t size = strnlen(text, capacity - 1);
+  memcpy(out, text, size);
+  out[size] = 0;
+}
 
 Status File::open(const char* path, File* out) noexcept {
   int fd;
@@ -18,7 +35,9 @@ Status File::open(const char* path, File* out) noexcept {
   struct stat info;
   // Directories and devices open too, but have no bytes at a position.
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < 0) {
+    const int reason = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
     ::close(fd);
+    errno = reason;
     return {Status::kIo, Why::kFileOpen};
   }
   File file;

@@ -14,6 +14,14 @@ HANDLE as_handle(intptr_t h) noexcept { return reinterpret_cast<HANDLE>(h); }
 
 }  // namespace
 
+void last_file_error(char* out, size_t capacity) noexcept {
+  if (capacity == 0) return;
+  constexpr DWORD kFlags = FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS;
+  DWORD size = FormatMessageA(kFlags, nullptr, GetLastError(), 0, out, static_cast<DWORD>(capacity), nullptr);
+  while (size > 0 && (out[size - 1] == '\r' || out[size - 1] == '\n' || out[size - 1] == '.')) --size;
+  out[size] = 0;
+}
+
 Status File::open(const char* path, File* out) noexcept {
   wchar_t wide[kMaxPath];
   if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, kMaxPath) == 0) return {Status::kIo, Why::kFileOpen};

@@ -130,8 +130,8 @@ Status Instance::set_output_types(const OpContext& c, TensorType* types) noexcep
     for (int i = 0; i < c.input_count; ++i) {
       if (!c.has_input(i) || c.input(i).data != c.output(o).data) continue;
       const int32_t input_count = c.input(i).count();
-      // An input without elements holds no bytes, wherever it lies.
-      if (input_count != count && input_count != 0) return fail({Status::kShape, Why::kOverlap}, input_count, count);
+      // What has no elements holds no bytes, wherever it lies.
+      if (input_count != count && input_count != 0 && count != 0) return fail({Status::kShape, Why::kOverlap}, input_count, count);
     }
   }
   diagnostic_.tensor = -1;

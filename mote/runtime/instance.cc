@@ -1,5 +1,6 @@
 #include "mote/runtime/instance.h"
 
+#include "mote/core/dispatch.h"
 #include "mote/format/delegate.h"
 #include "mote/runtime/delegate.h"
 #include "mote/runtime/verify.h"
@@ -96,7 +97,8 @@ Status Instance::lay_out(const InstanceMemory& memory) noexcept {
   return Status::kOk;
 }
 
-// Points every tensor at its bytes and, where it is dynamic, at a descriptor of its own in `extra`. Returns what is left of that.
+// Points every tensor at its bytes and, where it is dynamic, at a descriptor of its own in `extra`. Returns the first byte behind these
+// descriptors.
 uint8_t* Instance::resolve_tensors(const InstanceMemory& memory, uint8_t* extra) noexcept {
   Tensor* tensor = tensors_;
   uint32_t segment = ~0u;  // the last one asked for
@@ -158,11 +160,7 @@ Status Instance::resolve_call(const Instruction& n, bool in_strip, Call* call, u
   return call->kernel != nullptr ? Status(Status::kOk) : fail({Status::kUnsupported, Why::kKernelMissing}, 0, n.op);
 }
 
-// Operators that were put in front of the built-in ones keep their own kernels.
-KernelFn Instance::kernel_for(const OpDef& def, const OpContext& c) const noexcept {
-  const KernelFn fast = options_.select != nullptr && def.id != 0 ? options_.select(def.id, c) : nullptr;
-  return fast != nullptr ? fast : def.select(c);
-}
+KernelFn Instance::kernel_for(const OpDef& def, const OpContext& c) const noexcept { return dispatch(def, options_.select, c); }
 
 const BackendRecord& Instance::backend_record(const Call& call) const noexcept {
   return program_->table().backends[static_cast<const DelegateAttrs*>(call.attrs)->backend];
@@ -276,6 +274,9 @@ Status Instance::bind(uint32_t method, uint32_t i, bool output, void* data, size
   const uint32_t width = dtype_bytes(tensor.dtype());
   if (width > 1 && (reinterpret_cast<uintptr_t>(data) & (width - 1)) != 0)
     return fail({Status::kInvalidArgument, Why::kBufferAlignment}, width);
+  // A backend that was handed the buffer before and still works on it is waited for: that buffer is the caller's again.
+  for (uint32_t d = 0; running_ && d < depth_; ++d)
+    if (is_pending(frames_[d])) end_run_over(index);
   tensor.data = data != nullptr ? data : nothing;
   return Status::kOk;
 }
@@ -291,7 +292,22 @@ Status Instance::set_input_dims(uint32_t method, uint32_t i, const int32_t* dims
   MOTE_TRY(find_io(method, i, false, &index));
   const TensorDesc& bound = program_->table().tensors[index];
   if (rank != bound.rank) return fail({Status::kShape, Why::kRank}, bound.rank, static_cast<int32_t>(rank));
-  return set_dims(index, dims, Why::kDimMismatch);
+  const TensorDesc& actual = *tensors_[index].desc;
+  const bool same = rank == 0 || std::memcmp(dims, actual.dims, sizeof *dims * rank) == 0;
+  MOTE_TRY(set_dims(index, dims, Why::kDimMismatch));
+  if (!same) end_run_over(index);
+  return Status::kOk;
+}
+
+// A run that was begun looked for every buffer then: it cannot go on when an input has another size, and maybe no buffer, since.
+void Instance::end_run_over(uint32_t tensor) noexcept {
+  if (!running_) return;
+  const Method& m = program_->table().methods[method_];
+  for (uint32_t i = m.first_input; i < m.first_output + m.output_count; ++i) {
+    if (program_->table().ios[i].tensor != tensor) continue;
+    abandon();
+    running_ = false;
+  }
 }
 
 // Gives a tensor the sizes it has now. `fixed` names the rule that a wrong size of a fixed dimension breaks.

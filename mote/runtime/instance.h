@@ -37,7 +37,7 @@ struct RunLimits {
 };
 
 // A program with memory to run in. Used by one thread at a time; instances of one program are independent.
-// run() allocates nothing, takes no lock and makes no system call (threads and backends the caller passes may).
+// run() allocates nothing; on one thread it takes no lock and makes no system call. A pool the caller passes wakes and waits (futex).
 class Instance {
  public:
   Instance() = default;
@@ -56,7 +56,7 @@ class Instance {
   // Tensors that live in a bank cannot be bound: fill or read input()/output() in place.
   Status bind_input(uint32_t method, uint32_t i, const void* data, size_t bytes) noexcept;
   Status bind_output(uint32_t method, uint32_t i, void* data, size_t bytes) noexcept;
-  // Sets the sizes of an input with dynamic dimensions, within their bounds.
+  // Sets the sizes of an input with dynamic dimensions, within their bounds. A new size ends a run of its method that was begun.
   Status set_input_dims(uint32_t method, uint32_t i, const int32_t* dims, uint32_t rank) noexcept;
 
   // The tensor as it is now: bytes (null while unbound) and actual shape.
@@ -106,6 +106,7 @@ class Instance {
   Status fail(Status status, int32_t expected = 0, int32_t found = 0) noexcept;
   Status bind(uint32_t method, uint32_t i, bool output, void* data, size_t bytes) noexcept;
   Status set_dims(uint32_t tensor, const int32_t* dims, Why fixed) noexcept;
+  void end_run_over(uint32_t tensor) noexcept;
   OpContext context() const noexcept;
   OpContext context_of(const Call& call) const noexcept;
 

@@ -32,10 +32,8 @@ struct Frame {
 struct InstanceLayout {
   uint32_t tensors = 0, calls = 0, frames = 0, dynamic = 0;
 
-  constexpr uint32_t tensors_bytes(uint32_t pointer) const { return tensors * 2 * pointer; }
-  constexpr uint32_t calls_bytes(uint32_t pointer) const { return calls * 4 * pointer; }
-  constexpr uint32_t frames_bytes() const { return frames * 16; }
-  constexpr uint32_t bytes(uint32_t pointer) const { return tensors_bytes(pointer) + calls_bytes(pointer) + frames_bytes() + dynamic * 80; }
+  // A table has less than 2^31 bytes, 80 for each tensor and 16 for each call: the words fit 32 bits, the bytes may not.
+  constexpr uint64_t bytes(uint32_t pointer) const { return uint64_t{tensors * 2 + calls * 4} * pointer + (frames * 16 + dynamic * 80); }
 };
 static_assert(sizeof(Tensor) == 2 * sizeof(void*) && sizeof(Call) == 4 * sizeof(void*) && sizeof(Frame) == 16, "InstanceLayout must match");
 

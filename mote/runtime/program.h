@@ -16,7 +16,7 @@ struct ProgramSource {
 struct MemoryNeeds {
   uint32_t instance = 0;    // at least what the certificate states; more when a newer runtime extends attributes of an older file
   CertifiedNeeds stated{};  // what the certificate must say
-  uint32_t scratch(uint32_t threads) const { return stated.scratch_base + threads * stated.scratch_per_thread; }
+  uint64_t scratch(uint32_t threads) const { return stated.scratch_base + uint64_t{threads} * stated.scratch_per_thread; }
 };
 
 // A verified program. Immutable, a few words; may be shared by threads and copied. Owns nothing.

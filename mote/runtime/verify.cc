@@ -57,7 +57,8 @@ bool may_share(const OpDef& def, uint32_t output, uint32_t input, const TensorDe
   // Residuals: inputs besides the first that are read row by row are read where the output is written, each element before it is.
   const bool residual = output == 0 && input > 0 && (def.ring_in & operand_bit(input)) != 0;
   const bool in_place = (def.flags & kElementwise) != 0 || ((def.flags & kStateUpdate) != 0 && input == output) || residual;
-  return (in_place && same_order(out, in)) || ((def.flags & kView) != 0 && is_dense(out) && is_dense(in));
+  const bool view = (def.flags & kView) != 0 && input == 0;  // of the data: a view's other input is the shape
+  return (in_place && same_order(out, in)) || (view && is_dense(out) && is_dense(in));
 }
 
 namespace {
@@ -86,9 +87,12 @@ class Verifier {
     layout.tensors = static_cast<uint32_t>(t_.tensors.size);
     layout.calls = static_cast<uint32_t>(t_.instructions.size);
     layout.frames = needs_.stated.max_nesting;
-    needs_.stated.instance_bytes_32 = layout.bytes(4);
-    needs_.stated.instance_bytes_64 = layout.bytes(8);
-    needs_.instance = layout.bytes(sizeof(void*)) + extension_;
+    // The same rule on every machine: what 64-bit pointers need, with attributes that this runtime extends.
+    const uint64_t wide = layout.bytes(8);
+    if (wide + extension_ > 0xffffffffu) return corrupt(Why::kCertificateWrong);
+    needs_.stated.instance_bytes_32 = static_cast<uint32_t>(layout.bytes(4));
+    needs_.stated.instance_bytes_64 = static_cast<uint32_t>(wide);
+    needs_.instance = static_cast<uint32_t>(layout.bytes(sizeof(void*))) + static_cast<uint32_t>(extension_);
     return Status::kOk;
   }
 
@@ -371,7 +375,7 @@ class Verifier {
   MemoryNeeds& needs_;
   Diagnostic& d_;
   const Method* method_ = nullptr;
-  uint32_t extension_ = 0;
+  uint64_t extension_ = 0;
   uint32_t pc_ = 0, depth_ = 0, count_ = 0;  // count_: of operands of the instruction at hand
   Range ranges_[kMaxNesting + 1];
   bool dynamic_ = false;    // one of them is

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "mote/ops/reshape/reshape.h"
 #include "mote/ops/softmax/softmax.h"
 #include "mote/runtime/testing/run_program.h"
 
@@ -193,6 +194,40 @@ TEST(Verify, EveryBrokenRuleIsNamed) {
     const Status status = Program::open({file.span(), 0, {}}, emit::builtin_registry(), &program, &d);
     EXPECT_EQ(why_name(status.why()), std::string(why_name(rule.why)));
     EXPECT_EQ(d.status.bits(), status.bits()) << "the diagnostic says the same";
+  }
+}
+
+// A view may lie on its data, not on the operand that holds its shape: the operator would read the shape while it writes there.
+TEST(Verify, AViewLiesOnItsDataAlone) {
+  for (const bool on_data : {true, false}) {
+    SCOPED_TRACE(on_data);
+    ProgramBuilder b;
+    b.begin_method("main");
+    const TensorId x = b.input("x", DType::f32, {4});
+    const TensorId to = b.input("to", DType::s32, {2});
+    const TensorId data = b.op(OpId::relu, NoAttrs{}, {x});
+    const TensorId shape = b.temp(DType::s32, {2}), view = b.temp(DType::f32, {2, 2}, 3);
+    b.op_into(OpId::add, NoAttrs{}, {to, to}, {shape});
+    ops::reshape::Attrs a{};
+    a.rank = 2, a.dims[0] = 2, a.dims[1] = 2;
+    b.op_into(OpId::reshape, a, {data, shape}, {view});
+    b.output("y", b.op(OpId::relu, NoAttrs{}, {view}));
+    emit::FileBytes planned;
+    std::string error;
+    ASSERT_TRUE(b.finish(&planned, &error)) << error;
+    ProgramRecords r;
+    ASSERT_TRUE(emit::read_records(planned.span(), &r));
+    // The tensors in the order of the calls above: x, to, data, shape, view.
+    r.tensors[4].offset = r.tensors[on_data ? 2 : 3].offset;
+    r.banks[0].size = 256;
+    emit::WriteOptions unverified;
+    unverified.verify = false;
+    emit::FileBytes file;
+    ASSERT_TRUE(emit::write_program(r, unverified, emit::builtin_registry(), &file, &error)) << error;
+    Program program;
+    Diagnostic d;
+    const Status status = Program::open({file.span(), 0, {}}, emit::builtin_registry(), &program, &d);
+    EXPECT_EQ(why_name(status.why()), std::string(why_name(on_data ? Why{} : Why::kOverlap)));
   }
 }
 

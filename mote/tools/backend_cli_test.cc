@@ -64,6 +64,51 @@ TEST_F(BackendCli, PluginsThatDoNotFitAreRefusedWithTheReason) {
   EXPECT_EQ(mote("compile " + kDigits + " -o " + in("d.mote") + " --backends faulty").exit_code, 2);
 }
 
+TEST_F(BackendCli, AssumedCostsAreCalledSo) {
+  const std::string compile = kFaulty + "compile " + kDigits + " -o " + in("d.mote") + " --backends faulty";
+  const Ran r = mote(compile);
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_TRUE(contains(r.out, "placement: 1 part,") && contains(r.out, "by assumed costs")) << r.out;
+  EXPECT_TRUE(contains(r.err, "costs of faulty are assumed")) << r.err;
+  EXPECT_EQ(mote(compile + " --json").json()["placement"]["assumed"], Json({"faulty"}));
+  EXPECT_TRUE(contains(mote("inspect " + in("d.mote") + " --placement").out, "1 part,"));
+}
+
+TEST_F(BackendCli, CheckHoldsAPlacementToTheProgramBefore) {
+  const auto compile = [&](const std::string& to, const std::string& options) {
+    const Ran r = mote(kFaulty + "compile " + kDigits + " -o " + in(to) + " " + options);
+    ASSERT_EQ(r.exit_code, 0) << r.err;
+  };
+  compile("before.mote", "--backends faulty");
+  compile("same.mote", "--backends faulty --licence MIT");
+  compile("cpu.mote", "");
+  compile("split.mote", "--backends faulty,cpu --policy " + write("p.toml", "[op.softmax]\nrequire = [\"cpu\"]\n"));
+  const auto check = [&](const std::string& file) { return mote("check " + in(file) + " --baseline " + in("before.mote")); };
+  const Ran same = check("same.mote");
+  EXPECT_EQ(same.exit_code, 0) << same.out << same.err;
+  EXPECT_TRUE(contains(same.out, "placement as expected, 1 part")) << same.out;
+  const Ran moved = check("cpu.mote");
+  EXPECT_EQ(moved.exit_code, 1) << moved.out;
+  EXPECT_TRUE(contains(moved.out, "part 0: was on faulty, is on cpu")) << moved.out;
+  EXPECT_FALSE(contains(moved.out, "as expected")) << moved.out;
+  const Ran split = check("split.mote");
+  EXPECT_EQ(split.exit_code, 1) << split.out;
+  EXPECT_TRUE(contains(split.out, "expected 1 part as before, found 2")) << split.out;
+  EXPECT_TRUE(contains(split.out, "operators, has ")) << split.out;
+  const Ran missing = mote("check " + in("before.mote") + " --baseline " + in("none.mote"));
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_TRUE(contains(missing.err, "none.mote")) << missing.err;
+}
+
+TEST_F(BackendCli, CheckHoldsAPlacementToAPolicy) {
+  ASSERT_EQ(mote(kFaulty + "compile " + kDigits + " -o " + in("d.mote") + " --backends faulty").exit_code, 0);
+  const auto check = [&](const std::string& policy) { return mote("check " + in("d.mote") + " --policy " + write("p.toml", policy)); };
+  EXPECT_EQ(check("[op.conv]\nrequire = [\"faulty\"]\n").exit_code, 0);
+  const Ran wrong = check("[op.conv]\nrequire = [\"cpu\"]\n");
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
+  EXPECT_TRUE(contains(wrong.out, "(conv): runs on faulty, the policy wants ")) << wrong.out;
+}
+
 TEST_F(BackendCli, PlacementAsAPage) {
   ASSERT_EQ(mote(kFaulty + "compile " + kDigits + " -o " + in("d.mote") + " --backends faulty,cpu --policy " +
                  write("p.toml", "[op.conv]\nrequire = [\"faulty\"]\n[op.softmax]\nrequire = [\"cpu\"]\n"))
@@ -72,7 +117,8 @@ TEST_F(BackendCli, PlacementAsAPage) {
   const Ran r = mote("inspect " + in("d.mote") + " --placement --html " + in("p.html"));
   ASSERT_EQ(r.exit_code, 0) << r.err;
   const std::string page = cli_test::read_text(in("p.html"));
-  for (const char* part : {"<svg", ">faulty</text>", ">cpu</text>", "class=\"moved\"", "<h2>Policy</h2>", "softmax", "</html>"})
+  for (const char* part :
+       {"<svg", ">faulty</text>", ">cpu</text>", "class=\"moved\"", "Red, dashed", "<h2>Policy</h2>", "softmax", "</html>"})
     EXPECT_TRUE(contains(page, part)) << part;
   EXPECT_FALSE(contains(page, "<script") || contains(page, "src=") || contains(page, "href="));
   EXPECT_EQ(mote("inspect " + in("d.mote") + " --html " + in("p.html")).exit_code, 2) << "it goes with --placement";

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "mote/backends/null/null_backend.h"
+#include "mote/compiler/ir/nearest.h"
 #include "mote/kernels/select.h"
 #include "mote/platform/cpu.h"
 #include "mote/tools/failure.h"
@@ -96,10 +97,11 @@ std::vector<const mote_backend_compiler*> backend_compilers(const std::string& l
     }
     const KnownBackend* found = find_known_backend(word);
     if (found == nullptr || found->compiler == nullptr) {
-      std::string names;
+      std::vector<std::string> names;
       for (const KnownBackend& k : known_backends())
-        if (k.compiler != nullptr) names += std::string(k.compiler->name) + ", ";
-      throw usage("--backends: expected some of " + names + "cpu, found '" + word + "'");
+        if (k.compiler != nullptr) names.push_back(k.compiler->name);
+      names.push_back("cpu");
+      throw usage("--backends: expected some of " + ir::listed(names) + ", found '" + word + "'" + ir::did_you_mean(word, names));
     }
     out.push_back(found->compiler);
   }

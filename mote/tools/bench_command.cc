@@ -8,21 +8,19 @@
 #include "mote/platform/process.h"
 #include "mote/tools/commands.h"
 #include "mote/tools/golden.h"
+#include "mote/tools/input_option.h"
 #include "mote/tools/json_out.h"
+#include "mote/tools/program_options.h"
+#include "mote/tools/progress.h"
 #include "mote/tools/text_table.h"
 #include "mote/tools/values.h"
 
 namespace mote::tools {
 namespace {
 
-struct BenchSettings {
-  std::string file, method, weights;
-  std::vector<std::string> backends;
-  uint32_t threads = 1;
-  std::string kernels;
+struct BenchSettings : ProgramOptions {
   double period_us = 0, deadline_us = 0, duration_s = 0;
   uint64_t runs = 0;
-  bool json = false;
 };
 
 struct Measured {
@@ -45,20 +43,25 @@ double percentile(std::vector<double> v, double q) {
 
 double Measured::jitter_us(double q) const { return percentile(late_us, q); }
 
-void measure_back_to_back(Session& session, uint32_t method, const BenchSettings& s, Measured* m) {
+constexpr char kStage[] = "measuring";
+
+void measure_back_to_back(Session& session, uint32_t method, const BenchSettings& s, Progress* progress, Measured* m) {
   const uint64_t begin = clock_now_ns();
   const double duration_us = s.duration_s * 1e6;
   for (;;) {
     const uint64_t start = clock_now_ns();
     session.run(method);
     m->run_us.push_back(since_us(start));
+    const double of_runs = static_cast<double>(m->run_us.size()) / static_cast<double>(s.runs > 0 ? s.runs : 10);
+    const double of_time = duration_us > 0 ? since_us(begin) / duration_us : 1;
+    progress->show(kStage, s.runs > 0 ? std::max(of_runs, duration_us > 0 ? of_time : 0) : std::min(of_runs, of_time));
     const bool enough = s.runs > 0 ? m->run_us.size() >= s.runs : m->run_us.size() >= 10;
     if (s.runs > 0 ? enough || (duration_us > 0 && since_us(begin) >= duration_us) : enough && since_us(begin) >= duration_us) return;
   }
 }
 
 // Starts a run every period; a run that comes late is not caught up with but counted.
-void measure_periodic(Session& session, uint32_t method, const BenchSettings& s, Measured* m) {
+void measure_periodic(Session& session, uint32_t method, const BenchSettings& s, Progress* progress, Measured* m) {
   using Clock = std::chrono::steady_clock;
   const auto period = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::micro>(s.period_us));
   const double deadline_us = s.deadline_us > 0 ? s.deadline_us : s.period_us;
@@ -73,6 +76,7 @@ void measure_periodic(Session& session, uint32_t method, const BenchSettings& s,
     m->late_us.push_back(to_us(start - scheduled));
     m->run_us.push_back(to_us(end - start));
     m->misses += to_us(end - scheduled) > deadline_us;
+    progress->show(kStage, static_cast<double>(i + 1) / static_cast<double>(count));
     scheduled += period;
     while (scheduled <= end) {
       scheduled += period;
@@ -161,20 +165,24 @@ void bench(BenchSettings s) {
   if (s.deadline_us > 0 && s.period_us <= 0) throw usage("--deadline-us needs --period-us");
   if (s.runs == 0 && s.duration_s == 0) s.duration_s = 1;
   Measured m;
+  Progress progress;
+  progress.show("loading");
   const uint64_t anonymous_before = process_memory().anonymous_bytes;
   const uint64_t begin = clock_now_ns();
-  Session session(s.file, {s.weights, false, s.kernels, s.threads, s.backends});
+  Session session(s.file, s);
   session.create_instance();
   m.load_us = since_us(begin);
   const uint32_t method = session.method(s.method);
-  fill_inputs(session, method);
+  fill_inputs(session, method, s.inputs);
   session.own_io(method);
+  progress.show("the first run");
   const uint64_t first = clock_now_ns();
   session.run(method);
   m.first_us = since_us(first);
   m.run_us.reserve(1u << 16);
-  if (s.period_us > 0) measure_periodic(session, method, s, &m);
-  else measure_back_to_back(session, method, s, &m);
+  if (s.period_us > 0) measure_periodic(session, method, s, &progress, &m);
+  else measure_back_to_back(session, method, s, &progress, &m);
+  progress.clear();
   const Json j = to_json(s, session, m, anonymous_before);
   if (s.json) print_json(j);
   else print_text(j);
@@ -184,21 +192,15 @@ void bench(BenchSettings s) {
 
 void add_bench(CLI::App& app, Context& context) {
   auto s = std::make_shared<BenchSettings>();
-  CLI::App* c = app.add_subcommand("bench", "Measure loading, running and memory, on inputs of its own");
-  c->add_option("FILE", s->file, "program (.mote)")->required();
-  c->add_option("--threads", s->threads, "threads that share the work (default 1)")->check(CLI::PositiveNumber);
+  CLI::App* c = app.add_subcommand("bench", "Measure loading, running and memory");
+  add_input_options(c, s.get(), " (default: golden examples, or made up)");
   c->add_option("--period-us", s->period_us, "start a run every so many microseconds; report jitter")->check(CLI::PositiveNumber);
   c->add_option("--deadline-us", s->deadline_us,
                 "with --period-us: count runs that end later than this after their start was due (default: the period)")
       ->check(CLI::PositiveNumber);
   c->add_option("--duration", s->duration_s, "seconds to measure (default 1)")->check(CLI::PositiveNumber);
   c->add_option("--runs", s->runs, "runs to measure, instead of or within --duration")->check(CLI::PositiveNumber);
-  c->add_option("--method", s->method, "method to run (default: the first)");
-  c->add_option("--kernels", s->kernels, "instruction set of the kernels (default: the best of this machine)");
-  c->add_option("--backend", s->backends, "backends the program may use besides the CPU (default: all of this build); once for each")
-      ->allow_extra_args(false);
-  c->add_option("--weights", s->weights, "file with the program's external weights");
-  c->add_flag("--json", s->json, "print JSON (docs/json.md)");
+  add_program_options(c, s.get());
   c->callback([s, &context] {
     context.json = s->json;
     bench(*s);

@@ -33,7 +33,7 @@ void check_policy(const PlacementView& view, const placement::Policy& p, Faults*
       faults->push_back("the part on " + part.backend + " does not say which operators it holds");
   }
   if (p.max_partitions > 0 && view.parts.size() > p.max_partitions)
-    faults->push_back("expected at most " + std::to_string(p.max_partitions) + " parts, found " + std::to_string(view.parts.size()));
+    faults->push_back("expected at most " + parts_text(p.max_partitions) + ", found " + std::to_string(view.parts.size()));
   if (p.has_transfer_limit && moved > p.max_transfer_bytes)
     faults->push_back("expected at most " + std::to_string(p.max_transfer_bytes) + " bytes moved, found " + std::to_string(moved));
 }
@@ -41,7 +41,7 @@ void check_policy(const PlacementView& view, const placement::Policy& p, Faults*
 // Operators by place, in order: the same placement gives the same list.
 void check_baseline(const PlacementView& now, const PlacementView& before, Faults* faults) {
   if (now.parts.size() != before.parts.size())
-    faults->push_back("expected " + std::to_string(before.parts.size()) + " parts as before, found " + std::to_string(now.parts.size()));
+    faults->push_back("expected " + parts_text(before.parts.size()) + " as before, found " + std::to_string(now.parts.size()));
   for (size_t i = 0; i < now.parts.size() && i < before.parts.size(); ++i) {
     const PlacedPart &a = now.parts[i], &b = before.parts[i];
     const std::string where = "part " + std::to_string(i) + ": ";
@@ -73,7 +73,7 @@ int check(const CheckSettings& s) {
   }
   if (!s.baseline.empty()) check_baseline(view, view_placement(s.baseline), &faults);
   for (const std::string& f : faults) std::printf("%s: %s\n", s.file.c_str(), f.c_str());
-  if (faults.empty()) std::printf("%s: placement as expected, %zu parts\n", s.file.c_str(), view.parts.size());
+  if (faults.empty()) std::printf("%s: placement as expected, %s\n", s.file.c_str(), parts_text(view.parts.size()).c_str());
   return faults.empty() ? kSuccess : kFailed;
 }
 

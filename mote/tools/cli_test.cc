@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 
@@ -54,6 +55,80 @@ TEST_F(Cli, HelpAndUsage) {
   EXPECT_EQ(mote("run x.mote --no-such-option").exit_code, 2);
   EXPECT_TRUE(contains(mote("inspect").err, "mote inspect --help"));
   EXPECT_TRUE(contains(mote("package inspect").err, "mote package inspect --help"));
+}
+
+TEST_F(Cli, WordsThatAreNearlyRightAreNamed) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"complie x.onnx", "did you mean 'compile'?"},
+      {"fleet stauts", "did you mean"},
+      {"fleet --dir compile stauts", "did you mean"},  // the option's value is no command
+      {"run x.mote --inptu a.npy", "did you mean '--input'?"},
+      {"compile x.onnx --quantise int8", "did you mean '--quantize'?"},
+      {"compile x.onnx -o y.mote --emit cp", "did you mean 'cpp'?"},
+      {"ops sofmax", "did you mean 'softmax'?"},
+      {"compile x.onnx -o y.mote --print-after fold-constant", "no pass is called"},
+  };
+  for (const auto& [words, text] : cases) {
+    if (std::string(words).compare(0, 5, "fleet") == 0 && mote("fleet --help").exit_code != 0) continue;  // a build without it
+    const Ran r = mote(words);
+    EXPECT_NE(r.exit_code, 0) << words;
+    EXPECT_TRUE(contains(r.err, text)) << words << ": " << r.err;
+  }
+  EXPECT_FALSE(contains(mote("frobnicate").err, "did you mean"));
+  EXPECT_EQ(mote("frobnicate").exit_code, 2);
+}
+
+TEST_F(Cli, LimitsAreShortNumbers) {
+  const Ran r = mote("compile x.onnx -o y.mote --min-sqnr=-1");
+  EXPECT_EQ(r.exit_code, 2);
+  EXPECT_TRUE(contains(r.err, "--min-sqnr")) << r.err;
+  for (const char* c : {"compile", "run", "bench", "profile", "validate", "measure", "selftest"}) {
+    const std::string help = mote(std::string(c) + " --help").out;
+    EXPECT_EQ(help.find("00000000000000000000"), std::string::npos) << c;
+  }
+  EXPECT_LT(r.err.size(), 200u) << r.err;
+}
+
+// The text of an option in the help of a command, with single spaces.
+std::string help_of(const std::string& command, const std::string& option) {
+  const std::string help = mote(command + " --help").out;
+  const size_t begin = help.find("\n  " + option);
+  if (begin == std::string::npos) return "";
+  size_t end = help.find('\n', begin + 1);
+  while (end != std::string::npos && help.compare(end, 4, "\n   ") == 0) end = help.find('\n', end + 1);
+  std::string text;
+  for (const char c : help.substr(begin, end - begin))
+    if (!std::isspace(static_cast<unsigned char>(c))) text += c;
+    else if (!text.empty() && text.back() != ' ') text += ' ';
+  return text;
+}
+
+TEST_F(Cli, CommandsThatRunProgramsShareTheirOptions) {
+  for (const char* option : {"FILE", "--threads", "--kernels", "--backend", "--weights", "--memory-limit", "--json"}) {
+    const std::string text = help_of("run", option);
+    EXPECT_NE(text, "") << option;
+    for (const char* command : {"bench", "profile", "selftest"}) EXPECT_EQ(help_of(command, option), text) << command << ' ' << option;
+  }
+  EXPECT_EQ(help_of("bench", "-i"), help_of("profile", "-i"));
+  EXPECT_EQ(help_of("bench", "--method"), help_of("run", "--method"));
+  // One byte of memory is too little for any of them.
+  save(input_.str(), floats({4}, {-3, -1, 0, 2}));
+  for (const std::string& command : {"run -i " + input_.str(), std::string("bench"), std::string("profile")}) {
+    const Ran r = mote(command + " --memory-limit 1 " + program_.str());
+    EXPECT_EQ(r.exit_code, 1) << command;
+    EXPECT_TRUE(contains(r.err, "limit")) << command << ": " << r.err;
+  }
+}
+
+TEST_F(Cli, CompileNamesEveryKindOfModel) {
+  const std::string text = help_of("compile", "MODEL");
+  for (const char* ending : {".onnx", ".tflite", ".pt2"}) EXPECT_TRUE(contains(text, ending)) << text;
+}
+
+TEST_F(Cli, TheVersionSaysWhichKernelsThereAre) {
+  const std::string text = mote("--version").out;
+  EXPECT_EQ(text.compare(0, 5, "mote "), 0);
+  EXPECT_TRUE(contains(text, "\nkernels: portable")) << text;
 }
 
 TEST_F(Cli, RunWritesOneFilePerOutput) {

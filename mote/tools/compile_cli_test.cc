@@ -4,6 +4,7 @@
 
 #include "mote/compiler/target/target.h"
 #include "mote/tools/testing/cli.h"
+#include "mote/tools/testing/onnx.h"
 
 namespace mote::tools {
 namespace {
@@ -80,6 +81,47 @@ TEST_F(CompileCli, ExamplesLabelsAndTextsTravel) {
   EXPECT_EQ(mote("compile " + kDigits + " -o " + in("x.mote") + " --labels /no/such/file").exit_code, 1);
   EXPECT_EQ(mote("compile " + kDigits + " -o " + in("x.mote") + " --golden " + folder_.str() + "/none").exit_code, 1);
   EXPECT_FALSE(fs::exists(in("x.mote")));
+}
+
+TEST_F(CompileCli, TextsThatFitNothingAreSaid) {
+  const std::string compile = "compile " + kDigits + " -o " + in("d.mote") + " ";
+  const Ran labels = mote(compile + "--labels " + write("nine.txt", "0\n1\n2\n3\n4\n5\n6\n7\n8\n"));
+  EXPECT_EQ(labels.exit_code, 0) << labels.err;
+  EXPECT_TRUE(contains(labels.err, "9 labels fit no output")) << labels.err;
+  EXPECT_FALSE(contains(mote(compile + "--labels " + kSource + "/examples/digits/labels.txt").err, "labels fit"));
+  fs::remove(in("d.mote"));
+  const std::pair<const char*, const char*> cases[] = {
+      {"--metadata preprocess.image.means=0.5", "did you mean 'preprocess.image.mean'?"},
+      {"--metadata preprocess.sound=yes", "no command reads this key"},
+      {"--metadata preprocess.image.mean=much", "expected numbers, found 'much'"},
+      {"--metadata preprocess.image.channels=CMYK", "RGB, BGR or GRAY"},
+      {"--metadata preprocess.image.std=0", "numbers other than 0"},
+      {"--metadata preprocess.image.layout=CHX", "letters of N H W C"},
+  };
+  for (const auto& [option, text] : cases) {
+    const Ran r = mote(compile + option);
+    EXPECT_NE(r.exit_code, 0) << option;
+    EXPECT_TRUE(contains(r.err, text)) << option << ": " << r.err;
+    EXPECT_FALSE(fs::exists(in("d.mote"))) << option;
+  }
+}
+
+TEST_F(CompileCli, PoliciesNameWhatExists) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"[default]\nrequire = [\"cup\"]\n", "did you mean 'cpu'?"},
+      {"[op.conv]\nallow = [\"cuda\"]\n", "there is no backend 'cuda'"},
+      {"[node.\"x\"]\nforbid = [\"gpu\"]\n", "there is no backend 'gpu'"},
+      {"[op.covn]\nallow = [\"cpu\"]\n", "did you mean 'conv'?"},
+  };
+  for (const auto& [policy, text] : cases) {
+    const Ran r = mote("compile " + kDigits + " -o " + in("d.mote") + " --policy " + write("p.toml", policy));
+    EXPECT_EQ(r.exit_code, 1) << policy;
+    EXPECT_TRUE(contains(r.err, text)) << policy << r.err;
+  }
+  const Ran node =
+      mote("compile " + kDigits + " -o " + in("d.mote") + " --policy " + write("p.toml", "[node.\"none\"]\nallow = [\"cpu\"]\n"));
+  EXPECT_EQ(node.exit_code, 0) << node.err;
+  EXPECT_TRUE(contains(node.err, "[node.\"none\"] does nothing")) << node.err;
 }
 
 TEST_F(CompileCli, WeightsInASecondFile) {
@@ -177,6 +219,15 @@ TEST_F(CompileCli, PassesCanBeListedPrintedAndTimed) {
   EXPECT_EQ(printed.exit_code, 0) << printed.err;
   EXPECT_TRUE(contains(printed.err, first)) << printed.err;
   EXPECT_TRUE(contains(printed.err, "conv")) << printed.err;
+  // What follows the passes, too: most of the time may go there.
+  std::vector<std::string> stages = {"import", "passes", "plan", "lower", "reference", "check", "write"};
+  const bool fast = mote("validate --json --reference mote " + kDigits + " " + in("d.mote")).json()["kernels"][0]["kernels"] != "portable";
+  if (fast) stages.push_back("kernels");
+  const Ran json = mote("compile " + kDigits + " -o " + in("d.mote") + " --json");
+  for (const std::string& stage : stages) {
+    EXPECT_TRUE(contains(printed.err, "\n" + stage + " ")) << stage << "\n" << printed.err;
+    EXPECT_TRUE(json.json()["stages_s"].contains(stage)) << stage;
+  }
 }
 
 TEST_F(CompileCli, ValidateAgreesWithItsOwnReferenceAndFindsADifference) {
@@ -189,6 +240,12 @@ TEST_F(CompileCli, ValidateAgreesWithItsOwnReferenceAndFindsADifference) {
   EXPECT_EQ(j["samples"], 2);
   // Another model of the same shape is not this one.
   ASSERT_EQ(mote("compile " + kSeeds + "Abs.onnx -o " + in("abs.mote")).exit_code, 0);
+  // Every set of kernels that this machine can run, the portable ones last.
+  ASSERT_FALSE(j["kernels"].empty());
+  EXPECT_EQ(j["kernels"].back()["kernels"], "portable");
+  EXPECT_EQ(j["kernels"][1]["threads"], 2);
+  for (const Json& set : j["kernels"]) EXPECT_TRUE(set["passed"] == true && set["samples"] == 2) << set;
+  EXPECT_TRUE(j["kernel_differences"].empty());
   const Ran wrong = mote("validate " + kSeeds + "Floor.onnx " + in("abs.mote") + " --reference mote --json");
   EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
   EXPECT_FALSE(wrong.json()["passed"]);
@@ -196,6 +253,45 @@ TEST_F(CompileCli, ValidateAgreesWithItsOwnReferenceAndFindsADifference) {
   EXPECT_EQ(mote("validate " + kDigits + " " + in("none.mote")).exit_code, 1);
   EXPECT_EQ(mote("validate " + kDigits + " " + in("d.mote") + " --reference nonsense").exit_code, 2);
   EXPECT_EQ(mote("validate " + kDigits + " " + in("d.mote") + " --input image=/no/such.npy").exit_code, 1);
+}
+
+// A program that is a little off, held against the model that it is not.
+TEST_F(CompileCli, ValidateJudgesByToleranceAndRatio) {
+  const auto model = [&](const std::string& name, float added, float factor, bool quantized) {
+    namespace onnx = cli_test::onnx;
+    const std::string from = quantized ? "q" : "x";
+    const std::string codes = onnx::node("QuantizeLinear", "Quantize", {"x", "scale"}, "codes") +
+                              onnx::node("DequantizeLinear", "Dequantize", {"codes", "scale"}, "q") + onnx::constant("scale", {}, {0.01f});
+    return write(name, onnx::model((quantized ? codes : "") + onnx::node("Mul", "Mul", {from, "factor"}, "scaled") +
+                                   onnx::node("Add", "Add", {"scaled", "added"}, "y") + onnx::constant("factor", {1}, {factor}) +
+                                   onnx::constant("added", {1}, {added}) + onnx::input("x", {1, 4000}) + onnx::output("y", {1, 4000})));
+  };
+  const struct {
+    bool quantized;
+    float added, factor;
+    const char* options;
+    bool right;
+  } cases[] = {
+      {false, 0.01f, 1, "", false},  // 1 % off: 35 dB
+      {false, 0.01f, 1, "--tolerance 0.02", true},
+      {false, 0.01f, 1, "--tolerance 0.005", false},
+      {false, 0.01f, 1, "--sqnr 30", true},
+      {false, 0.01f, 1, "--sqnr 40", false},
+      {false, 0.01f, 1, "--tolerance 0.005 --sqnr 30", true},
+      {false, 3e-7f, 1e-6f, "", true},  // 30 % of what is next to nothing
+      {false, 3e-7f, 1e-6f, "--tolerance 1e-4", false},
+      {true, 0.01f, 1, "", true},  // 30 dB are enough
+      {true, 0.01f, 1, "--tolerance 1e-4", false},
+      {true, 0.01f, 1, "--tolerance 1e-4 --sqnr 30", true},
+      {true, 0.01f, 1, "--sqnr 0", false},
+  };
+  for (const auto& c : cases) {
+    const std::string meant = model("meant.onnx", 0, c.factor, c.quantized), other = model("other.onnx", c.added, c.factor, c.quantized);
+    ASSERT_EQ(mote("compile " + other + " -o " + in("other.mote")).exit_code, 0);
+    const Ran r = mote("validate " + meant + " " + in("other.mote") + " --reference mote " + c.options);
+    EXPECT_EQ(r.exit_code == 0, c.right) << c.quantized << " " << c.options << "\n" << r.out;
+    EXPECT_TRUE(contains(r.out, "right where: ")) << r.out;
+  }
 }
 
 TEST_F(CompileCli, ValidateKeepsTheOptionsOfTheProgram) {

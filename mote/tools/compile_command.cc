@@ -4,15 +4,19 @@
 #include "mote/platform/clock.h"
 #include "mote/tools/backends.h"
 #include "mote/tools/commands.h"
+#include "mote/tools/compile_checks.h"
 #include "mote/tools/compile_settings.h"
 #include "mote/tools/emit_source.h"
 #include "mote/tools/ethosu.h"
 #include "mote/tools/files.h"
 #include "mote/tools/inspect.h"
 #include "mote/tools/model_file.h"
+#include "mote/tools/nearest.h"
+#include "mote/tools/placement_summary.h"
 #include "mote/tools/progress.h"
 #include "mote/tools/quantize_settings.h"
 #include "mote/tools/size_report.h"
+#include "mote/tools/text_checks.h"
 #include "mote/tools/text_table.h"
 #include "mote/tools/values.h"
 
@@ -36,6 +40,7 @@ void add_texts(const CommandSettings& s, driver::CompileOptions* o) {
     if (at == std::string::npos || at == 0) throw usage("--metadata: expected KEY=VALUE, found '" + text + "'");
     o->metadata.emplace_back(text.substr(0, at), text.substr(at + 1));
   }
+  check_metadata_keys(o->metadata);
   if (!s.licence.empty()) o->evidence.emplace_back("licence", s.licence);
   if (s.labels.empty()) return;
   std::vector<uint8_t> bytes;
@@ -46,21 +51,6 @@ void add_texts(const CommandSettings& s, driver::CompileOptions* o) {
   o->metadata.emplace_back("labels", labels);
 }
 
-// One line for each part: where it runs, what that is thought to take.
-void print_placement(const placement::Placed& p) {
-  if (p.pieces.empty()) return;
-  for (const placement::Piece& piece : p.pieces)
-    std::printf("  on %s: %zu operators, %s%s, %llu bytes in, %llu out, predicted %.3f ms\n", piece.backend.c_str(), piece.nodes.size(),
-                piece.nodes.front().c_str(), piece.nodes.size() > 1 ? (" to " + piece.nodes.back()).c_str() : "",
-                static_cast<unsigned long long>(piece.bytes_in), static_cast<unsigned long long>(piece.bytes_out),
-                piece.predicted_ns / 1e6);
-  std::printf("  placement: %zu parts, %llu bytes moved, predicted %.3f ms", p.pieces.size(),
-              static_cast<unsigned long long>(p.transfer_bytes), p.predicted_ns / 1e6);
-  if (p.cpu_ns >= 0) std::printf(" (CPU alone %.3f ms)", p.cpu_ns / 1e6);
-  std::printf("\n");
-  for (const std::string& note : p.notes) std::fprintf(stderr, "mote: note: stays on the CPU: %s\n", note.c_str());
-}
-
 // Where parts of the model may run, and what the user demands of that.
 void add_placement(const CommandSettings& s, driver::CompileOptions* o) {
   std::string error;
@@ -68,6 +58,7 @@ void add_placement(const CommandSettings& s, driver::CompileOptions* o) {
     std::vector<uint8_t> bytes;
     if (!read_whole_file(s.policy, &bytes, &error)) throw Failure(s.policy + ": " + error);
     if (!placement::parse_policy(std::string(bytes.begin(), bytes.end()), &o->policy, &error)) throw Failure(s.policy + ": " + error);
+    check_policy(s.policy, o->policy);
   }
   if (s.backends.empty()) return;
   bool cpu = false;
@@ -85,14 +76,12 @@ driver::CompileOptions all_options(const CommandSettings& s) {
   known.insert(known.end(), {"all", "plan", "program"});
   for (const std::string& name : s.print_after) {
     if (std::find(known.begin(), known.end(), name) == known.end())
-      throw usage("--print-after: no pass is called '" + name + "': 'mote compile --list-passes' lists them");
+      throw usage("--print-after: no pass is called '" + name + "'" + did_you_mean(name, known) +
+                  ": 'mote compile --list-passes' lists them");
     o.passes.print_after.insert(name);
   }
   if (!s.golden.empty()) o.golden.given = read_examples(s.golden);
-  if (s.golden_examples >= 0) {
-    o.golden.count = s.golden_examples;
-    o.golden.work = o.golden.check_macs = 0;
-  }
+  if (s.golden_examples >= 0) ask_for_examples(s.golden_examples, &o);
   add_texts(s, &o);
   return o;
 }
@@ -123,7 +112,8 @@ size_t strip_count(const ProgramView& view) {
   return count;
 }
 
-Json result_json(const CommandSettings& s, const driver::CompileResult& r, const ProgramView& view, double seconds) {
+Json result_json(const CommandSettings& s, const driver::CompileResult& r, const target::Target& target, const ProgramView& view,
+                 double seconds) {
   const auto ios = [&](bool outputs) {
     Json all = Json::array();
     for (const TensorSpec& t : specs_of(view, outputs)) all.push_back(spec_json(t));
@@ -154,11 +144,13 @@ Json result_json(const CommandSettings& s, const driver::CompileResult& r, const
             {"slow_paths", r.slow_paths},
             {"notes", r.notes}};
   if (!r.portable.empty()) j["portable"] = r.portable;
+  if (!r.placement.pieces.empty()) j["placement"] = placement_json(r.placement, target);
   if (s.size) j["size"] = size_json(size_report(view));
   return j;
 }
 
-void print_text(const CommandSettings& s, const driver::CompileResult& r, const ProgramView& view, double seconds) {
+void print_text(const CommandSettings& s, const driver::CompileResult& r, const target::Target& target, const ProgramView& view,
+                double seconds) {
   const Certificate& c = *view.table().certificate;
   TextTable t({"", ""});
   for (const TensorSpec& spec : specs_of(view, false)) t.add({"input", spec.name + "  " + type_text(spec)});
@@ -182,7 +174,7 @@ void print_text(const CommandSettings& s, const driver::CompileResult& r, const 
   std::printf("%s -> %s\n%s", s.model.c_str(), s.output.c_str(), t.text().c_str());
   if (s.size) std::printf("%s", size_text(size_report(view), 20).c_str());
   for (const std::string& line : r.slow_paths) std::fprintf(stderr, "mote: warning: %s\n", line.c_str());
-  print_placement(r.placement);
+  print_placement(r.placement, target);
   for (const std::string& note : r.notes) std::fprintf(stderr, "mote: note: %s\n", note.c_str());
 }
 
@@ -220,23 +212,10 @@ bool compile_model(const CommandSettings& s, const frontends::Source& source, co
                            : driver::compile(source, options, result, problems);
 }
 
-// C++ in place of a program. What kernels need besides the plan is known only then: where that is too much, the plan gets less.
-int emit_cpp(const CommandSettings& s, const frontends::Source& source, driver::CompileOptions options, driver::CompileResult result) {
-  emit::CppFiles files = emit_source(s.output, s.compile.target, options, result);
-  const uint64_t ram = options.plan.strip_ram, scratch = files.ram_bytes - result.peak_bytes;
-  if (ram > scratch && files.ram_bytes > ram) {
-    options.plan.strip_ram = ram - scratch;
-    Progress progress;
-    driver::CompileResult again;
-    QuantizeResult quantized;
-    ir::Problems problems;
-    const bool done = compile_model(s, source, options, &progress, &again, &quantized, &problems);
-    progress.clear();
-    if (!done) return report_problems(s, problems);
-    result = std::move(again);
-    files = emit_source(s.output, s.compile.target, options, result);
-  }
-  warn_of_ram(s, ram, files.ram_bytes);
+// C++ in place of a program.
+int emit_cpp(const CommandSettings& s, const driver::CompileOptions& options, const driver::CompileResult& result) {
+  const emit::CppFiles files = emit_source(s.output, s.compile.target, options, result);
+  warn_of_ram(s, options.plan.strip_ram, files.ram_bytes);
   print_source(s.model, files, result, s.json);
   return kSuccess;
 }
@@ -277,15 +256,16 @@ int compile(const CommandSettings& s) {
   if (s.output.empty()) throw usage("--output is required: mote compile MODEL -o OUT.mote");
   if (is_ethosu(s.compile.target)) return compile_for_ethosu(s);
   const uint64_t begin = clock_now_ns();
+  Progress progress;
+  progress.show("read", 0);
   driver::CompileOptions options = all_options(s);
-  if (s.emit == "cpp") plan_for_source(&options);
+  if (s.emit == "cpp") plan_for_source(s.output, s.compile.target, &options);
   const frontends::Source source = open_model(s.model);
   check_output_path(s.output, s.model);
   if (!s.weights.empty()) {
     check_output_path(s.weights, s.model);
     if (s.weights == s.output) throw usage("--external-weights: expected another file than the program, found '" + s.weights + "'");
   }
-  Progress progress;
   options.progress = [&](const std::string& stage, double fraction) { progress.show(stage, fraction); };
   driver::CompileResult result;
   ir::Problems problems;
@@ -294,19 +274,26 @@ int compile(const CommandSettings& s) {
   progress.clear();
   std::fprintf(stderr, "%s", result.log.c_str());
   if (!done) return report_problems(s, problems);
-  if (s.emit == "cpp") return emit_cpp(s, source, options, std::move(result));
+  if (s.emit == "cpp") {
+    for (const std::string& warning : quantized.warnings) std::fprintf(stderr, "mote: warning: %s\n", warning.c_str());
+    for (const std::string& note : result.notes) std::fprintf(stderr, "mote: note: %s\n", note.c_str());
+    return emit_cpp(s, options, result);
+  }
   warn_of_ram(s, options.plan.strip_ram, result.peak_bytes);
   if (!s.weights.empty()) save(s.weights, {result.external.data(), result.external.size()});
+  // What a user said of images must hold before anything is written; what a model says of itself is worth a warning.
+  for (const std::string& warning : check_texts(s.model, result.file.span(), options.metadata, s.labels))
+    quantized.warnings.push_back(warning);
   save(s.output, result.file.span());
   const double seconds = static_cast<double>(clock_now_ns() - begin) / 1e9;
   const ProgramView view(s.output);
   for (const std::string& warning : quantized.warnings) std::fprintf(stderr, "mote: warning: %s\n", warning.c_str());
   if (s.json) {
-    Json j = result_json(s, result, view, seconds);
+    Json j = result_json(s, result, options.target, view, seconds);
     if (s.quantize.wanted()) j["quantization"] = quantize_json(quantized);
     print_json(j);
   } else {
-    print_text(s, result, view, seconds);
+    print_text(s, result, options.target, view, seconds);
     if (s.quantize.wanted()) std::printf("%s", quantize_text(quantized).c_str());
   }
   return kSuccess;
@@ -317,7 +304,7 @@ int compile(const CommandSettings& s) {
 void add_compile(CLI::App& app, Context& context) {
   auto s = std::make_shared<CommandSettings>();
   CLI::App* c = app.add_subcommand("compile", "Compile an ONNX or TFLite model into a program");
-  c->add_option("MODEL", s->model, "model (.onnx, .tflite)");
+  c->add_option("MODEL", s->model, "model (.onnx, .tflite, .pt2)");
   c->add_option("--output,-o", s->output, "program to write (.mote)");
   c->add_option("--emit", s->emit, "mote: a program (default); cpp: OUT.h and OUT.cc, which call kernels directly (docs/tinyml.md)")
       ->check(CLI::IsMember({"mote", "cpp"}));
@@ -329,7 +316,7 @@ void add_compile(CLI::App& app, Context& context) {
   c->add_option("--policy", s->policy, "what placement must keep to (docs/backends.md)");
   c->add_option("--golden", s->golden, "folder of examples to carry: one .npy each, or a folder each with NAME.npy per input and output");
   c->add_option("--golden-examples", s->golden_examples,
-                "examples to make up, each checked against the unoptimised model (default: one, checked unless the model is large)")
+                "examples to make up, each checked against the unoptimised model, whatever that costs (default: one, within bounds)")
       ->check(CLI::Range(0, 1000));
   c->add_option("--labels", s->labels, "text file with the names of an output's classes, one a line");
   c->add_option("--metadata", s->metadata, "a text for the program's users, KEY=VALUE; once for each")->allow_extra_args(false);

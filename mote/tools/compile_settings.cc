@@ -9,6 +9,7 @@
 #include "mote/platform/cpu.h"
 #include "mote/tools/audio_settings.h"
 #include "mote/tools/failure.h"
+#include "mote/tools/nearest.h"
 #include "mote/tools/target_file.h"
 
 namespace mote::tools {
@@ -67,6 +68,16 @@ std::string quoted(const std::string& word) {
   return s + "'";
 }
 
+// "a, b, c"
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    if (c == ',') words.emplace_back();
+    else if (c != ' ') words.back() += c;
+  }
+  return words;
+}
+
 // Splits what words_of() joined.
 std::vector<std::string> split_words(const std::string& text) {
   std::vector<std::string> words;
@@ -123,10 +134,22 @@ void add_compile_options(CLI::App* c, CompileSettings* s) {
   c->add_option("--bank", s->banks, "a memory bank, NAME=SIZE, the fastest first; once for each")->allow_extra_args(false);
   c->add_flag("--io-in-arena", s->io_in_arena,
               "inputs and outputs lie in the planned memory too and share it: fill and fetch them in place; a run may overwrite inputs");
+  c->add_option(
+       "--io", s->io,
+       "int8: inputs and outputs of a quantized model that are f32 become 8-bit numbers, whose scale and zero point the program and "
+       "the header tell; model: as the model has them (default)")
+      ->check(CLI::IsMember({"model", "int8"}));
   add_audio_options(c, &s->audio, &s->streaming);
   c->add_option("--alignment", s->alignment, "of segments in the file: 16384 for mapping (default), 64 for flash")
       ->check(CLI::IsMember({16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536}));
   c->add_flag("--strip-names", s->strip_names, "leave out the names of the model's nodes");
+}
+
+void ask_for_examples(int count, driver::CompileOptions* options) {
+  driver::GoldenOptions& g = options->golden;
+  g.count = count;
+  g.work = 0;
+  if (g.select == nullptr && options->select == nullptr) g.check_macs = 0;  // the portable kernels make them, however long that takes
 }
 
 std::string words_of(const CompileSettings& s) {
@@ -150,6 +173,7 @@ std::string words_of(const CompileSettings& s) {
   if (!s.streaming.empty()) option("--streaming", s.streaming);
   for (const std::string& v : s.banks) option("--bank", v);
   if (s.io_in_arena) word("--io-in-arena");
+  if (s.io != "model") option("--io", s.io);
   if (s.alignment > 0) option("--alignment", std::to_string(s.alignment));
   if (s.strip_names) word("--strip-names");
   return text;
@@ -172,6 +196,9 @@ CompileSettings settings_of(const std::string& words) {
 driver::CompileOptions options_of(const CompileSettings& s) {
   driver::CompileOptions o;
   o.select = kernels::select_for(kernels::best_isa(cpu_features()));
+  // The least able set that this machine runs is the one that most machines do.
+  for (auto i = static_cast<uint8_t>(kernels::Isa::kCount); i-- > 1;)
+    if (const auto isa = static_cast<kernels::Isa>(i); kernels::can_run(isa, cpu_features())) o.golden.select = kernels::select_for(isa);
   for (const std::string& text : s.shapes) {
     const auto [name, value] = split("--shape", text, "INPUT=1x3x224x224");
     o.import.shapes[name] = parse_shape(value, text);
@@ -188,7 +215,8 @@ driver::CompileOptions options_of(const CompileSettings& s) {
   if (!s.target.empty()) {
     const target::Target* named = target::named(s.target);
     if (named == nullptr && !std::filesystem::exists(s.target))
-      throw Failure("--target: expected a description that 'mote measure' wrote, or " + target::names() + "; found '" + s.target + "'");
+      throw Failure("--target: expected a description that 'mote measure' wrote, or " + target::names() + "; found '" + s.target + "'" +
+                    did_you_mean(s.target, split_list(target::names())));
     const std::optional<target::Board> board = named == nullptr ? load_board(s.target) : std::nullopt;
     o.target = named != nullptr ? *named : board ? *target::named(board->core) : load_target(s.target);
     o.target_name = named != nullptr ? s.target : board ? board->core : o.target.cpu + ", " + o.target.kernels;
@@ -207,6 +235,7 @@ driver::CompileOptions options_of(const CompileSettings& s) {
   if (small) o.passes.winograd = false;  // strips need operators that work row by row
   o.plan.overlap_rows = target::is_microcontroller(o.target) && s.strips != "off";
   o.plan.io_in_arena = s.io_in_arena;
+  o.io_int8 = s.io == "int8";
   if (!s.ram.empty()) {
     if (!small) throw usage("--ram needs --strips auto or min-memory");
     o.plan.strip_ram = parse_bytes("--ram", s.ram);

@@ -3,6 +3,7 @@
 
 #include "mote/tools/commands.h"
 #include "mote/tools/inspect.h"
+#include "mote/tools/progress.h"
 #include "mote/tools/session.h"
 #include "mote/tools/text_table.h"
 #include "mote/tools/values.h"
@@ -94,6 +95,8 @@ bool same_specs(const std::vector<TensorSpec>& a, const std::vector<TensorSpec>&
 
 // Runs both on the same made-up inputs, at the largest sizes.
 Numerics compare_numerics(const DiffSettings& s) {
+  Progress progress;
+  progress.show("loading");
   Session a(s.a, {s.weights_a, false, {}, 1, {}}), b(s.b, {s.weights_b, false, {}, 1, {}});
   Numerics n;
   if (!same_specs(a.specs(0, false), b.specs(0, false)) || !same_specs(a.specs(0, true), b.specs(0, true))) {
@@ -111,6 +114,7 @@ Numerics compare_numerics(const DiffSettings& s) {
       b.set_input(0, i, x);
     }
     for (Session* p : {&a, &b}) {
+      progress.show("running both", static_cast<double>(2 * k + (p == &b ? 1 : 0)) / (2.0 * s.samples));
       p->own_io(0);
       p->reset_state();
       p->run(0);

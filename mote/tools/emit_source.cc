@@ -16,19 +16,9 @@ emit::Isa isa_of(const target::Target& target) { return target.kernels == "heliu
 
 unsigned long long count(uint64_t v) { return v; }
 
-}  // namespace
-
-void plan_for_source(driver::CompileOptions* options) {
-  if (options->plan.banks.empty() || options->plan.alignment == schedule::PlanOptions{}.alignment) options->plan.alignment = kAlignment;
-  options->plan.overlap_rows = false;  // kernels in order need no strips for that
-  options->plan.in_order = [isa = isa_of(options->target)](const schedule::Plan& p) { return emit::steps_in_order(p, isa); };
-}
-
-emit::CppFiles emit_source(const std::string& output, const std::string& target, const driver::CompileOptions& options,
-                           const driver::CompileResult& result) {
-  const std::filesystem::path path(output);
+emit::CppOptions cpp_options_of(const std::string& output, const std::string& target, const driver::CompileOptions& options) {
   emit::CppOptions how;
-  how.name = path.stem().string();
+  how.name = std::filesystem::path(output).stem().string();
   how.isa = isa_of(options.target);
   how.alignment = std::max(kAlignment, options.plan.alignment);
   for (const schedule::Bank& b : options.plan.banks) how.banks.push_back({b.name, "", b.limit});
@@ -38,9 +28,35 @@ emit::CppFiles emit_source(const std::string& output, const std::string& target,
       for (emit::CppBank& b : how.banks)
         if (b.name == bank.name) b.section = bank.section;
   }
+  return how;
+}
+
+uint64_t tensor_bytes(const program::ProgramRecords& records) {
+  uint64_t bytes = 0;
+  for (const Bank& b : records.banks) bytes += b.size;
+  return bytes;
+}
+
+}  // namespace
+
+void plan_for_source(const std::string& output, const std::string& target, driver::CompileOptions* options) {
+  if (options->plan.banks.empty() || options->plan.alignment == schedule::PlanOptions{}.alignment) options->plan.alignment = kAlignment;
+  options->plan.overlap_rows = false;  // kernels in order need no strips for that
+  options->plan.in_order = [isa = isa_of(options->target)](const schedule::Plan& p) { return emit::steps_in_order(p, isa); };
+  // What cannot be emitted is reported when it is, with its reason.
+  options->scratch_bytes = [how = cpp_options_of(output, target, *options)](const program::ProgramRecords& records) {
+    emit::CppFiles files;
+    std::string ignored;
+    return emit::emit_cpp(records, how, &files, &ignored) ? files.ram_bytes - tensor_bytes(records) : 0;
+  };
+}
+
+emit::CppFiles emit_source(const std::string& output, const std::string& target, const driver::CompileOptions& options,
+                           const driver::CompileResult& result) {
+  const std::filesystem::path path(output);
   emit::CppFiles files;
   std::string error;
-  if (!emit::emit_cpp(result.emitted, how, &files, &error)) throw Failure("--emit cpp: " + error);
+  if (!emit::emit_cpp(result.emitted, cpp_options_of(output, target, options), &files, &error)) throw Failure("--emit cpp: " + error);
   for (const auto& [extension, text] : {std::pair(".h", &files.header), std::pair(".cc", &files.source)}) {
     const std::string to = (path.parent_path() / (files.name + extension)).string();
     if (!emit::save_file(to, {reinterpret_cast<const uint8_t*>(text->data()), text->size()}, &error)) throw Failure(error);

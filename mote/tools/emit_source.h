@@ -9,10 +9,11 @@
 
 namespace mote::tools {
 
-// What the emitter wants of a plan: outputs on inputs where kernels permit it, no larger alignment than kernels need.
-void plan_for_source(driver::CompileOptions* options);
+// What the emitter wants of a plan: outputs on inputs where kernels permit it, no larger alignment than kernels need, room for the
+// kernels' scratch memory. `target`: as the user named it, maybe a board's description.
+void plan_for_source(const std::string& output, const std::string& target, driver::CompileOptions* options);
 
-// Writes the pair of files beside `output`; `target`: as the user named it, maybe a board's description. Throws Failure.
+// Writes the pair of files beside `output`. Throws Failure.
 emit::CppFiles emit_source(const std::string& output, const std::string& target, const driver::CompileOptions& options,
                            const driver::CompileResult& result);
 

@@ -3,14 +3,19 @@
 #include "mote/tools/commands.h"
 #include "mote/tools/explain.h"
 #include "mote/tools/json_out.h"
+#include "mote/tools/nearest.h"
 
 namespace mote::tools {
 namespace {
 
 void print_explanations(const std::string& code, bool json) {
   const std::vector<Explanation> found = explain(code);
-  if (found.empty())
-    throw Failure("nothing is known about this code: expected a name or number such as BankSize, 200 or OutOfMemory, found '" + code + "'");
+  if (found.empty()) {
+    std::vector<std::string> names;
+    for (const Explanation& e : all_explanations()) names.push_back(e.name);
+    throw Failure("nothing is known about this code: expected a name or number such as BankSize, 200 or OutOfMemory, found '" + code + "'" +
+                  did_you_mean(code, names));
+  }
   Json all = Json::array();
   for (const Explanation& e : found) {
     all.push_back(

@@ -24,16 +24,6 @@ Array channels_last(const Array& a) {
 
 }  // namespace
 
-bool agrees(const Array& found, const Array& expected, const Judgement& j) {
-  const driver::Difference d = driver::difference(found, expected);
-  if (!d.same_type) return false;
-  const bool is_float = (mask_of(found.dtype) & kFloat) != 0;
-  if (d.identical || (is_float && d.within(j.tolerance))) return true;
-  if (is_float && !d.specials_differ && d.largest_error <= j.floor) return true;
-  if (!is_float && !j.exact && d.largest_error <= 1) return true;
-  return j.least_db > 0 && !d.specials_differ && d.sqnr_db >= j.least_db;
-}
-
 FirstDifference first_difference(const std::vector<NamedArray>& found, const std::vector<NamedArray>& expected,
                                  const std::map<std::string, std::string>& nodes, const Judgement& judgement) {
   FirstDifference first;

@@ -2,18 +2,10 @@
 
 #include <string>
 
+#include "mote/tools/judgement.h"
 #include "mote/tools/reference.h"
 
 namespace mote::tools {
-
-// When a value counts as different.
-struct Judgement {
-  double tolerance = 1e-4;  // of the largest expected magnitude; integers must be the same where `exact`
-  bool exact = true;        // integers: the same bits
-  double least_db = 0;      // or good enough with this signal to error ratio; 0: not
-  double floor = 0;         // errors below this, absolute, do not count
-};
-bool agrees(const Array& found, const Array& expected, const Judgement& judgement);
 
 // The first value, in the order of the program, that differs from the reference's value of the same name.
 struct FirstDifference {

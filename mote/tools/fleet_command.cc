@@ -1,15 +1,19 @@
 // mote fleet: the models of a device (docs/fleet.md).
 
+#include <algorithm>
 #include <cstdio>
 
 #include "mote/fleet/agent/agent.h"
 #include "mote/fleet/agent/history.h"
 #include "mote/fleet/agent/trial.h"
+#include "mote/fleet/base/digest.h"
 #include "mote/fleet/base/fetch_oci.h"
 #include "mote/fleet/base/text.h"
+#include "mote/fleet/package/mapped.h"
 #include "mote/tools/commands.h"
 #include "mote/tools/failure.h"
 #include "mote/tools/json_out.h"
+#include "mote/tools/nearest.h"
 #include "mote/tools/text_table.h"
 
 namespace mote::tools {
@@ -28,17 +32,27 @@ struct FleetSettings {
 class Device {
  public:
   explicit Device(const FleetSettings& s, agent::Agent::Turn turn = agent::Agent::Turn::kNow)
-      : machine(files, agent::conditions_path(s.dir)),
+      : files(s.dir),
+        machine(files, agent::conditions_path(s.dir)),
         fetcher(fleet::make_oci_fetcher(fleet::make_curl_fetcher(), files, agent::registry_auth_path(s.dir))),
         prober({"mote", "fleet", "probe"}, agent::read_config(files, s.dir).probe_seconds),
         a({files, *fetcher, clock, machine, prober}, s.dir, turn) {}
 
   // The models that a command is about: one, or all.
   std::vector<std::string> ids(const FleetSettings& s) const {
-    if (!s.id.empty()) return {s.id};
-    std::vector<std::string> out;
-    for (const auto& item : a.config().models) out.push_back(item.first);
-    return out;
+    std::vector<std::string> all;
+    for (const auto& item : a.config().models) all.push_back(item.first);
+    if (s.id.empty()) return all;
+    if (std::find(all.begin(), all.end(), s.id) == all.end())
+      throw Failure("the configuration has no model '" + s.id + "'" + did_you_mean(s.id, all) + ": expected one of " + listed(all));
+    return {s.id};
+  }
+
+  // The model that a command is about that is for one.
+  std::string one_id(const FleetSettings& s) const {
+    const std::vector<std::string> all = ids(s);
+    if (all.size() == 1) return all[0];
+    throw usage("this device has " + std::to_string(all.size()) + " models: name one of " + fleet::joined(all));
   }
 
   fleet::SystemFiles files;
@@ -107,12 +121,14 @@ void advance(const FleetSettings& s, State until) {
 // The agent may be at work on something else: then it judges the trial, when it looks at it next.
 void confirm(const FleetSettings& s) {
   Device d(s);
-  d.a.confirm(s.id);
-  print_standings(s, {{s.id, d.a.has_turn() ? d.a.advance(s.id) : d.a.standing(s.id)}});
+  const std::string id = d.one_id(s);
+  d.a.confirm(id);
+  print_standings(s, {{id, d.a.has_turn() ? d.a.advance(id) : d.a.standing(id)}});
 }
 
 void rollback(const FleetSettings& s) {
-  Device(s, agent::Agent::Turn::kNone).a.rollback(s.id, s.reason);
+  Device d(s, agent::Agent::Turn::kNone);
+  d.a.rollback(d.one_id(s), s.reason);
   status(s);
 }
 
@@ -149,14 +165,15 @@ int doctor(const FleetSettings& s) {
 
 int explain(const FleetSettings& s) {
   Device d(s);
-  const fleet::package::Header h = fleet::package::read_header(d.files, s.package);
+  const fleet::package::Mapped package(d.files.map(s.package), s.package);
+  const fleet::package::Header h = package.header();
   try {
     d.a.refresh();
   } catch (const fleet::Error& e) {
     std::fprintf(stderr, "mote: the signed policy is not looked at: %s\n", e.what());
   }
   const uint64_t bytes = h.bytes + h.manifest.payload_bytes;
-  const auto [reasons, variant] = d.a.explain(h.manifest, bytes, fleet::digest_file(d.files, s.package));
+  const auto [reasons, variant] = d.a.explain(h.manifest, bytes, fleet::digest(package.bytes()));
   if (s.json) {
     print_json({{"package", s.package}, {"admitted", reasons.empty()}, {"reasons", reasons}, {"variant", variant}});
   } else {
@@ -167,7 +184,7 @@ int explain(const FleetSettings& s) {
 }
 
 void init(const FleetSettings& s) {
-  fleet::SystemFiles files;
+  fleet::SystemFiles files(s.dir);
   agent::Config config = s.config;
   for (const std::string& model : s.models) {
     const size_t equals = model.find('=');
@@ -191,6 +208,7 @@ void add_init(CLI::App* c, const std::shared_ptr<FleetSettings>& s) {
   sub->add_option("--targets-url", s->config.targets_url, "where packages are served")->required();
   sub->add_option("--device", s->config.device, "name of the device, for rings")->required();
   sub->add_option("--model", s->models, "ID=CHANNEL: models to keep up to date")->required();
+  sub->add_option("--app-group", s->config.app_group, "group of the applications, where they are not the agent's user");
   sub->add_option("--interval", s->config.interval_seconds, "seconds between rounds of moted")->capture_default_str();
   sub->callback([s] { init(*s); });
 }
@@ -213,8 +231,8 @@ void add_fleet(CLI::App& app, Context& context) {
     });
     return out;
   };
-  const auto with_id = [&](CLI::App* a, bool required) {
-    a->add_option("ID", s->id, required ? "model" : "model (default: all)")->required(required);
+  const auto with_id = [&](CLI::App* a, bool one) {
+    a->add_option("ID", s->id, one ? "model (default: the only one)" : "model (default: all)");
   };
   add_init(c, s);
   with_id(sub("status", "Say what runs and how updates stand", [](const FleetSettings& f, Context&) { status(f); }), false);

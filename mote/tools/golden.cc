@@ -1,5 +1,7 @@
 #include "mote/tools/golden.h"
 
+#include "mote/tools/input_option.h"
+
 #include <algorithm>
 
 #include "mote/tools/values.h"
@@ -28,12 +30,16 @@ std::vector<GoldenExample> golden_examples(const Session& session) {
   return all;
 }
 
-void fill_inputs(Session& session, uint32_t method) {
+void fill_inputs(Session& session, uint32_t method) { fill_inputs(session, method, {}); }
+
+void fill_inputs(Session& session, uint32_t method, const std::vector<std::string>& given) {
   const std::vector<TensorSpec> specs = session.specs(method, false);
   std::vector<bool> done(specs.size());
+  set_given_inputs(session, method, given, &done);
   for (const GoldenExample& e : golden_examples(session)) {
     if (e.method != method) continue;
     for (const GoldenTensor& t : e.inputs) {
+      if (done[t.index]) continue;
       session.set_input(method, t.index, t.array);
       done[t.index] = true;
     }

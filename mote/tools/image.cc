@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "mote/tools/files.h"
+#include "mote/tools/image_doubt.h"
 #include "mote/tools/values.h"
 
 namespace mote::tools {
@@ -147,12 +148,26 @@ void store_value(const ImagePlan& plan, float value, uint8_t* to) {
 
 }  // namespace
 
+const std::vector<std::string>& image_metadata_keys() {
+  static const std::vector<std::string> keys = {"preprocess.image.input",    "preprocess.image.size",   "preprocess.image.layout",
+                                                "preprocess.image.channels", "preprocess.image.resize", "preprocess.image.scale",
+                                                "preprocess.image.mean",     "preprocess.image.std"};
+  return keys;
+}
+
 ImagePlan plan_image(const Session& session, const std::vector<TensorSpec>& specs) {
   const auto metadata = [&](const std::string& key) {
     const char* v = mote_program_metadata(session.program(), key.c_str());
     return std::string(v != nullptr ? v : "");
   };
   return plan_image(session.path(), metadata, specs);
+}
+
+std::string image_doubt(const MetadataOf& metadata) {
+  for (const char* key : {"channels", "resize", "scale", "mean", "std"})
+    if (!metadata(std::string("preprocess.image.") + key).empty()) return "";
+  return "images are taken as RGB values from 0 to 1, stretched to the input's size: where the model was trained with others, say so when "
+         "compiling (--metadata preprocess.image.scale=..., .mean, .std, .channels, .resize), or results will be wrong";
 }
 
 ImagePlan plan_image(const std::string& file, const MetadataOf& metadata_of, const std::vector<TensorSpec>& specs) {
@@ -182,6 +197,10 @@ ImagePlan plan_image(const std::string& file, const MetadataOf& metadata_of, con
   p.mean = metadata.numbers("mean", 0.f);
   p.std = metadata.numbers("std", 1.f);
   const auto fits = [&](const std::vector<float>& v) { return v.size() == 1 || v.size() == static_cast<size_t>(p.channels); };
+  const auto is_zero = [](float v) { return v == 0; };
+  if (std::any_of(p.std.begin(), p.std.end(), is_zero)) throw metadata.bad("std", "numbers other than 0", metadata.text("std", ""));
+  if (p.scale == 0 || metadata.numbers("scale", 1).size() > 1)
+    throw metadata.bad("scale", "one number other than 0", metadata.text("scale", ""));
   if (!fits(p.mean) || !fits(p.std)) throw metadata.bad("mean or std", "one number, or one for each channel", metadata.text("mean", ""));
   return p;
 }

@@ -30,6 +30,9 @@ struct ImagePlan {
 // What the metadata says under a key; empty: nothing.
 using MetadataOf = std::function<std::string(const std::string& key)>;
 
+// The keys above, in full.
+const std::vector<std::string>& image_metadata_keys();
+
 // Throws Failure, which names `file`, when the metadata makes no sense or no input can take an image.
 ImagePlan plan_image(const std::string& file, const MetadataOf& metadata, const std::vector<TensorSpec>& specs);
 ImagePlan plan_image(const Session& session, const std::vector<TensorSpec>& specs);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 namespace mote::tools {
@@ -70,6 +71,29 @@ Machine describe_machine(const std::string& root) {
   }
   m.available_bytes = bytes_of(value_of(root + "/proc/meminfo", "MemAvailable"));
   return m;
+}
+
+ProcessorTime processor_time(const std::string& root) {
+  constexpr double kTicks = 100;  // a second of /proc/stat, on every Linux whatever its kernel counts in
+  ProcessorTime t;
+  std::ifstream file(root + "/proc/stat");
+  std::string line;
+  while (std::getline(file, line) && line.compare(0, 3, "cpu") == 0) {
+    if (line[3] != ' ') {
+      ++t.processors;
+      continue;
+    }
+    std::istringstream words(line.substr(4));
+    double user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, steal = 0;
+    words >> user >> nice >> system >> idle >> wait >> irq >> softirq >> steal;
+    t.busy_s = (user + nice + system + irq + softirq + steal) / kTicks;
+  }
+  return t;
+}
+
+double busy_processors(const ProcessorTime& before, const ProcessorTime& after, double own_s, double wall_s) {
+  if (after.processors == 0 || wall_s <= 0) return 0;
+  return std::clamp((after.busy_s - before.busy_s - own_s) / wall_s, 0.0, static_cast<double>(after.processors));
 }
 
 }  // namespace mote::tools

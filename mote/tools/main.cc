@@ -7,6 +7,8 @@
 #include "mote/tools/check_command.h"
 #include "mote/tools/commands.h"
 #include "mote/tools/failure.h"
+#include "mote/tools/kernels_built.h"
+#include "mote/tools/nearest.h"
 
 namespace {
 
@@ -18,7 +20,7 @@ std::string usage_message(const CLI::App* app, const CLI::Error& e) {
     at = at->get_subcommands().front();
     name += " " + at->get_name();
   }
-  return "mote: " + std::string(e.what()) + "\nTry '" + name + " --help'.\n";
+  return "mote: " + usage_text(app, e) + "\nTry '" + name + " --help'.\n";
 }
 
 int report(const Failure& f, const Context& context) {
@@ -37,11 +39,18 @@ int report(const Failure& f, const Context& context) {
   return f.exit_code();
 }
 
+// The version alone on the first line.
+std::string version_text() {
+  std::string text = std::string("mote ") + mote_version() + "\nkernels:";
+  for (const std::string& name : kernel_names()) text += " " + name;
+  return no_fast_kernels().empty() ? text : text + "\nwarning: " + no_fast_kernels();
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Mote compiles models ahead of time into one .mote file and runs it."};
   app.name("mote");
   app.require_subcommand(1);
-  app.set_version_flag("--version", std::string("mote ") + mote_version());
+  app.set_version_flag("--version", version_text);
   app.failure_message(usage_message);
   app.footer("Exit codes: 0 ok, 1 the work failed, 2 wrong usage.");
   app.fallthrough();  // --plugin may stand behind the command, too
@@ -65,6 +74,10 @@ int run(int argc, char** argv) {
   add_repo(app, context);
   add_fleet(app, context);
   add_completion(app);
+  if (const std::string unknown = unknown_subcommand(app, argc, argv); !unknown.empty()) {
+    std::fprintf(stderr, "mote: %s\nTry 'mote --help'.\n", unknown.c_str());
+    return kUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -6,6 +6,7 @@
 
 #include "mote/compiler/emit/builder.h"
 #include "mote/platform/cpu.h"
+#include "mote/tools/nearest.h"
 #include "mote/tools/team.h"
 
 namespace mote::tools {
@@ -64,13 +65,15 @@ kernels::Isa find_isa(const std::string& name) {
   const uint32_t features = cpu_features();
   if (name.empty()) return kernels::best_isa(features);
   std::string names;
+  std::vector<std::string> known;
   for (uint8_t i = 0; i < static_cast<uint8_t>(kernels::Isa::kCount); ++i) {
     const auto isa = static_cast<kernels::Isa>(i);
     if (!kernels::can_run(isa, features)) continue;
     if (name == kernels::isa_name(isa)) return isa;
     names += (names.empty() ? "" : ", ") + std::string(kernels::isa_name(isa));
+    known.emplace_back(kernels::isa_name(isa));
   }
-  throw Failure("no kernels of that name on this machine: expected one of " + names + ", found '" + name + "'");
+  throw Failure("no kernels of that name on this machine: expected one of " + names + ", found '" + name + "'" + did_you_mean(name, known));
 }
 
 double measure_call_ns(kernels::Isa isa) {

@@ -57,7 +57,7 @@ bool take(const Probe& probe, const Place& place, const mote_backend_rates& rate
   std::string error;
   const placement::Boundary boundary = placement::boundary_of(nodes);
   if (!placement::make_blob(nodes, boundary, *place.lowers, nullptr, &blob, &error)) throw Failure(probe.name + ": " + error);
-  emit::FileBytes bytes = emit::FileBytes::of_size(blob.bytes.size());
+  program::FileBytes bytes = program::FileBytes::of_size(blob.bytes.size());
   std::copy(blob.bytes.begin(), blob.bytes.end(), bytes.data());
   const auto tensor_of = [](const ir::Value& v, std::vector<float>& data, std::vector<int32_t>& strides) {
     data.assign(static_cast<size_t>(v.type.count()), 0.5f);

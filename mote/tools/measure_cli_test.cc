@@ -58,6 +58,7 @@ TEST_F(MeasureCli, FiguresArePlausible) {
       for (const char* way : {"read_gb_s", "write_gb_s", "copy_gb_s"}) EXPECT_GT(b[way], 0.0) << b;
   }
   EXPECT_GE(j["noise"], 1.0);
+  EXPECT_GE(j["others_busy"], 0.0);
   EXPECT_GT(j["cost"]["call_ns"], 0.0);
   EXPECT_GT(j["cost"]["handoff_awake_us"], 0.0);
   EXPECT_GT(j["cost"]["handoff_asleep_us"], 0.0);

@@ -2,11 +2,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <thread>
 
+#include "mote/platform/clock.h"
 #include "mote/platform/thread_pool.h"
 #include "mote/tools/commands.h"
+#include "mote/tools/machine.h"
 #include "mote/tools/measure.h"
 #include "mote/tools/measure_backends.h"
 #include "mote/tools/progress.h"
@@ -35,7 +38,16 @@ void check_writable(const std::string& path) {
   std::remove(temporary.c_str());
 }
 
-void say_doubts(const target::Target& t, double noise) {
+// Above this part of the processors, what others do is seen in the figures.
+constexpr double kOthers = 0.1;
+
+void say_doubts(const target::Target& t, double noise, double others, uint32_t processors) {
+  if (others > kOthers * processors)
+    std::fprintf(
+        stderr,
+        "mote: warning: the machine is busy: other processes used %.1f of its %u processors while this was measured; rates are lower "
+        "than what it can do. Measure again when it is idle\n",
+        others, processors);
   if (noise > kBusy)
     std::fprintf(stderr, "mote: note: other work disturbed the measurement (the best rounds are %.0f %% above the median)\n",
                  100 * (noise - 1));
@@ -53,14 +65,21 @@ void measure(const Settings& s) {
   m.progress = [&](const std::string& what, double part) { progress.show(what, part); };
   double noise = 1;
   m.noise = &noise;
+  const ProcessorTime before = processor_time();
+  const std::clock_t own = std::clock();
+  const uint64_t begin = clock_now_ns();
   target::Target t = measure_target(m);
   if (!s.backends.empty()) measure_backends(s.backends, m, &t);
   progress.clear();
-  say_doubts(t, noise);
+  const ProcessorTime after = processor_time();
+  const double others = busy_processors(before, after, static_cast<double>(std::clock() - own) / CLOCKS_PER_SEC,
+                                        static_cast<double>(clock_now_ns() - begin) / 1e9);
+  say_doubts(t, noise, others, after.processors);
   if (!s.output.empty()) save_target(s.output, t);
   if (s.json) {
     Json j = target_json(t);
     j["noise"] = noise;
+    j["others_busy"] = others;
     return print_json(j);
   }
   if (s.output.empty()) {

@@ -70,6 +70,23 @@ TEST(Measure, TheSystemsFilesDescribeTheMachine) {
   std::filesystem::remove_all(root.str());
 }
 
+TEST(Measure, OthersOnTheMachineAreNoticed) {
+  const TempPath root("busy");
+  const auto at = [&](int user, int steal) {
+    write_text(root.str() + "/proc/stat",
+               "cpu  " + std::to_string(user) + " 10 300 99999 50 1 2 " + std::to_string(steal) + " 0 0\ncpu0 1 2 3\ncpu1 1 2 3\nintr 5\n");
+    return processor_time(root.str());
+  };
+  const ProcessorTime before = at(1000, 0), quiet = at(1200, 0), busy = at(1350, 50);
+  EXPECT_EQ(quiet.processors, 2u);
+  EXPECT_NEAR(busy_processors(before, quiet, 2.0, 2.0), 0, 1e-9) << "all of it was this process";
+  EXPECT_NEAR(busy_processors(before, busy, 2.0, 2.0), 1.0, 1e-9) << "another one, and another machine";
+  EXPECT_EQ(busy_processors(before, busy, 100, 2.0), 0);
+  EXPECT_EQ(processor_time(root.str() + "/none").processors, 0u);
+  EXPECT_EQ(busy_processors({}, {}, 0, 1), 0);
+  std::filesystem::remove_all(root.str());
+}
+
 // What every instruction set here is measured by must do what it says.
 TEST(Measure, ProbesCountAndMove) {
   for (uint8_t i = 0; i < static_cast<uint8_t>(kernels::Isa::kCount); ++i) {

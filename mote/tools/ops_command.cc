@@ -4,6 +4,8 @@
 #include "mote/ops/op_docs.h"
 #include "mote/tools/commands.h"
 #include "mote/tools/json_out.h"
+#include "mote/tools/kernels_built.h"
+#include "mote/tools/nearest.h"
 #include "mote/tools/text_table.h"
 
 namespace mote::tools {
@@ -122,11 +124,14 @@ void ops(const OpsSettings& s) {
     TextTable table({"id", "operator", "what it does"});
     for (const OpDoc& d : op_docs()) table.add({std::to_string(d.id), d.name, d.info.summary_});
     std::printf("%s", table.text().c_str());
+    if (const std::string none = no_fast_kernels(); !none.empty()) std::fprintf(stderr, "mote: warning: %s\n", none.c_str());
     return;
   }
   const OpDoc* doc = find_op_doc(s.name);
+  std::vector<std::string> names;
+  for (const OpDoc& d : op_docs()) names.push_back(d.name);
   if (doc == nullptr)
-    throw Failure("no such operator: expected one that 'mote ops' lists, found '" + s.name + "'",
+    throw Failure("no such operator: expected one that 'mote ops' lists, found '" + s.name + "'" + did_you_mean(s.name, names),
                   Status(Status::kNotFound, Why::kUnknownOp).bits());
   if (s.json) print_json(doc_json(*doc));
   else print_doc(*doc);

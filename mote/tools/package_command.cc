@@ -1,5 +1,6 @@
 // mote package: models in the field (docs/fleet.md).
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -7,6 +8,7 @@
 #include "mote/fleet/base/digest.h"
 #include "mote/fleet/base/error.h"
 #include "mote/fleet/base/text.h"
+#include "mote/fleet/package/mapped.h"
 #include "mote/fleet/package/package.h"
 #include "mote/fleet/package/provenance.h"
 #include "mote/tools/commands.h"
@@ -27,29 +29,36 @@ struct PackageSettings {
   bool json = false;
 };
 
+// What a program needs of a device, instruction sets apart: those are the publisher's to say.
+pkg::Requirements needs_of(const ProgramView& view) {
+  pkg::Requirements needs;
+  std::set<std::string> ops, dtypes;
+  for (const Instruction& n : view.table().instructions) ops.insert(view.op_name(n));
+  for (const TensorDesc& t : view.table().tensors) dtypes.insert(mote_dtype_name(static_cast<mote_dtype>(t.dtype)));
+  needs.ops.assign(ops.begin(), ops.end());
+  needs.dtypes.assign(dtypes.begin(), dtypes.end());
+  for (const BackendRecord& b : view.table().backends) needs.backends.push_back(view.string(b.name));
+  for (const Bank& b : view.table().banks) needs.ram_bytes += b.size;
+  if (view.table().certificate) needs.ram_bytes += view.table().certificate->needs.instance_bytes_64;
+  return needs;
+}
+
 // MODEL.mote[@isa,isa]: the file and the instruction sets that its kernels were chosen for.
 pkg::Variant make_variant(const std::string& argument, std::string* path) {
   const size_t at = argument.rfind('@');
   *path = argument.substr(0, at);
   pkg::Variant v;
   v.file = std::filesystem::path(*path).filename().string();
+  const ProgramView view(*path);
+  v.needs = needs_of(view);
   for (size_t from = at; from != std::string::npos;) {
     const size_t comma = argument.find(',', from + 1);
     v.needs.isa.push_back(argument.substr(from + 1, comma == std::string::npos ? comma : comma - from - 1));
     from = comma;
   }
-  const ProgramView view(*path);
-  std::set<std::string> ops, dtypes;
-  for (const Instruction& n : view.table().instructions) ops.insert(view.op_name(n));
-  for (const TensorDesc& t : view.table().tensors) dtypes.insert(mote_dtype_name(static_cast<mote_dtype>(t.dtype)));
   if (view.table().goldens.empty())
     std::fprintf(stderr, "mote: %s has no golden examples: a device can open it, but not tell whether its results are right\n",
                  path->c_str());
-  v.needs.ops.assign(ops.begin(), ops.end());
-  v.needs.dtypes.assign(dtypes.begin(), dtypes.end());
-  for (const BackendRecord& b : view.table().backends) v.needs.backends.push_back(view.string(b.name));
-  for (const Bank& b : view.table().banks) v.needs.ram_bytes += b.size;
-  if (view.table().certificate) v.needs.ram_bytes += view.table().certificate->needs.instance_bytes_64;
   return v;
 }
 
@@ -126,12 +135,36 @@ void verify_provenance(const PackageSettings& s) {
   std::printf("%s: ok: as %s says\n", s.file.c_str(), s.signature.c_str());
 }
 
+void compare(const std::string& what, const std::string& where, std::vector<std::string> stated, std::vector<std::string> found) {
+  std::sort(stated.begin(), stated.end());
+  std::sort(found.begin(), found.end());
+  if (stated == found) return;
+  throw Failure(where + ": the manifest's " + what + " are not the program's: expected " + fleet::joined(found, " ", "none") + ", found " +
+                fleet::joined(stated, " ", "none"));
+}
+
+// A device chooses by what the manifest says before it has the program: that must be what the program says. Digests do not tell, where
+// the manifest was changed before it was signed.
+void compare_needs(const PackageSettings& s, const pkg::Mapped& package, const pkg::Header& h) {
+  for (const pkg::Variant& v : h.manifest.variants) {
+    const std::string where = s.file + ": variant " + v.file;
+    const std::string_view bytes = package.file(h, v.file);
+    const pkg::Requirements found = needs_of(ProgramView(where, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}));
+    compare("operators", where, v.needs.ops, found.ops);
+    compare("element types", where, v.needs.dtypes, found.dtypes);
+    compare("backends", where, v.needs.backends, found.backends);
+    compare("bytes of memory", where, {std::to_string(v.needs.ram_bytes)}, {std::to_string(found.ram_bytes)});
+  }
+}
+
 void verify(const PackageSettings& s) {
   if (!s.signature.empty()) return verify_provenance(s);
   fleet::SystemFiles files;
-  const pkg::Header h = pkg::verify(files, s.file);
+  const pkg::Mapped package(files.map(s.file), s.file);
+  const pkg::Header h = package.verify();
+  compare_needs(s, package, h);
   if (s.json) return print_json({{"file", s.file}, {"ok", true}, {"id", h.manifest.id}, {"version", h.manifest.version}});
-  std::printf("%s: ok: %s %s, %zu files, every byte as the manifest says\n", s.file.c_str(), h.manifest.id.c_str(),
+  std::printf("%s: ok: %s %s, %zu files, every byte and every program as the manifest says\n", s.file.c_str(), h.manifest.id.c_str(),
               h.manifest.version.c_str(), h.manifest.files.size());
 }
 
@@ -170,7 +203,7 @@ void add_package(CLI::App& app, Context& context) {
   add_create_options(make, *s);
   make->callback([s] { create(*s); });
   CLI::App* inspect = c->add_subcommand("inspect", "Print what a package says of itself");
-  CLI::App* check = c->add_subcommand("verify", "Read every byte and compare it with the manifest");
+  CLI::App* check = c->add_subcommand("verify", "Read every byte and program and compare them with the manifest");
   check->add_option("--signature", s->signature, "verify a model-signing bundle over a file or folder instead");
   check->add_option("--public-key", s->key, "key of the bundle (PEM)");
   CLI::App* sign_it = c->add_subcommand("sign", "Write a model-signing bundle (OpenSSF) over a package, or any file or folder");

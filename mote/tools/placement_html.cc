@@ -12,7 +12,9 @@ namespace mote::tools {
 namespace {
 
 constexpr int kLane = 330, kBox = 230, kRow = 24, kHead = 46, kPartHead = 22, kPartGap = 16;
-constexpr const char* kColours[] = {"#4c78a8", "#e45756", "#54a24b", "#b279a2", "#f58518", "#72b7b2"};
+// Of backends: nothing near the red of what is moved between them.
+constexpr const char* kColours[] = {"#4c78a8", "#54a24b", "#b279a2", "#b8860b", "#3b8f8f", "#7a6a5d"};
+constexpr const char* kMoved = "#d62728";
 
 std::string escaped(const std::string& text) {
   std::string out;
@@ -22,7 +24,7 @@ std::string escaped(const std::string& text) {
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+      default: out += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? ' ' : c;
     }
   }
   return out;
@@ -75,6 +77,7 @@ class Drawing {
     for (const Spot& spot : spots_) s += box(spot);
     return s + "</svg>\n";
   }
+  size_t lane_count() const { return lanes_.size(); }
   std::string colour(size_t lane) const { return kColours[lane % (sizeof kColours / sizeof *kColours)]; }
 
  private:
@@ -106,12 +109,15 @@ class Drawing {
     const bool right = a.lane < b.lane;
     const int ax = a.x + (right ? kBox : 0), bx = b.x + (right ? 0 : kBox), ay = a.y + kRow / 2 - 3, by = b.y + kRow / 2 - 3;
     const int bend = (bx - ax) / 2;
-    return "<path class=\"moved\" d=\"M" + n(ax) + " " + n(ay) + " C" + n(ax + bend) + " " + n(ay) + " " + n(bx - bend) + " " + n(by) +
-           " " + n(bx) + " " + n(by) + "\"/><text class=\"bytes\" text-anchor=\"middle\" x=\"" + n((ax + bx) / 2) + "\" y=\"" +
-           n((ay + by) / 2 + 4) + "\">" + bytes_text(a.op->result_bytes) + "</text>\n";
+    return "<path class=\"moved\" stroke=\"" + std::string(kMoved) + "\" d=\"M" + n(ax) + " " + n(ay) + " C" + n(ax + bend) + " " + n(ay) +
+           " " + n(bx - bend) + " " + n(by) + " " + n(bx) + " " + n(by) + "\"/><text class=\"bytes\" fill=\"" + kMoved +
+           "\" text-anchor=\"middle\" x=\"" + n((ax + bx) / 2) + "\" y=\"" + n((ay + by) / 2 + 4) + "\">" + bytes_text(a.op->result_bytes) +
+           "</text>\n";
   }
   std::string box(const Spot& s) const {
-    const std::string node = s.op->node.size() > 26 ? "..." + s.op->node.substr(s.op->node.size() - 23) : s.op->node;
+    // As many letters as fit beside the operator's name.
+    const size_t most = s.op->op.size() < 10 ? 26 : s.op->op.size() < 24 ? 36 - s.op->op.size() : 12;
+    const std::string node = s.op->node.size() > most ? "..." + s.op->node.substr(s.op->node.size() - most + 3) : s.op->node;
     return "<g><title>" + escaped(s.op->node.empty() ? s.op->op : s.op->op + ": " + s.op->node) + "</title><rect x=\"" + n(s.x) +
            "\" y=\"" + n(s.y) + "\" width=\"" + n(kBox) + "\" height=\"" + n(kRow - 5) + "\" rx=\"3\" fill=\"" +
            colour(static_cast<size_t>(s.lane)) + "\"/><text class=\"op\" x=\"" + n(s.x + 7) + "\" y=\"" + n(s.y + 14) + "\">" +
@@ -129,10 +135,11 @@ class Drawing {
 constexpr const char* kStyle =
     "body{font:14px system-ui,sans-serif;margin:24px;color:#222;background:#fff}table{border-collapse:collapse;margin:12px 0 24px}"
     "td,th{padding:3px 12px;border-bottom:1px solid #ddd;text-align:left}td.r{text-align:right}"
-    ".lane{fill:#f7f7f8}.part{fill:none;stroke-opacity:.5}.head{font-size:17px;font-weight:600}.note{font-size:11px;fill:#555}"
+    ".key{color:#d62728}.lane{fill:#f7f7f8}.part{fill:none;stroke-opacity:.5}.head{font-size:17px;font-weight:600}.note{font-size:11px;"
+    "fill:#555}"
     ".op{font-size:12px;fill:#fff;font-weight:600}.node{font-size:10px;fill:#fff;opacity:.9}"
-    ".edge{fill:none;stroke:#9aa0a6;stroke-width:1.2}.moved{fill:none;stroke:#d62728;stroke-width:2}"
-    ".bytes{font-size:11px;fill:#d62728;paint-order:stroke;stroke:#fff;stroke-width:4px}pre{background:#f7f7f8;padding:12px}";
+    ".edge{fill:none;stroke:#9aa0a6;stroke-width:1.2}.moved{fill:none;stroke-width:2;stroke-dasharray:6 3}"
+    ".bytes{font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:4px}pre{background:#f7f7f8;padding:12px}";
 
 std::string table_of(const PlacementView& view) {
   std::string s =
@@ -154,19 +161,22 @@ std::string table_of(const PlacementView& view) {
 }  // namespace
 
 void write_placement_html(const std::string& path, const std::string& title, const PlacementView& view) {
+  const Drawing drawing(view);
   uint64_t moved = 0;
   double ms = 0;
   for (const PlacedPart& p : view.parts) moved += p.bytes_in + p.bytes_out, ms += p.predicted_ms;
   std::string page = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + escaped(title) + "</title><style>" +
-                     kStyle + "</style></head><body>\n<h1>" + escaped(title) + "</h1>\n<p>" + std::to_string(view.parts.size()) +
-                     " parts, " + bytes_text(moved) + " moved in one run, predicted " + real(ms) +
-                     " ms. Red: results that go from one backend to another.</p>\n";
-  page += table_of(view) + Drawing(view).svg();
+                     kStyle + "</style></head><body>\n<h1>" + escaped(title) + "</h1>\n<p>" + parts_text(view.parts.size()) + ", " +
+                     bytes_text(moved) + " moved in one run, predicted " + real(ms) + " ms. " +
+                     (drawing.lane_count() > 1 ? "<span class=\"key\">Red, dashed</span>: results that go from one backend to another."
+                                               : "Everything runs on one backend: nothing goes from one to another.") +
+                     "</p>\n";
+  page += table_of(view) + drawing.svg();
   if (!view.policy.empty()) page += "<h2>Policy</h2><pre>" + escaped(view.policy) + "</pre>\n";
   page += "</body></html>\n";
   std::string error;
   if (!write_whole_file(path, {page.begin(), page.end()}, &error)) throw Failure(path + ": " + error);
-  std::printf("%s: %zu parts\n", path.c_str(), view.parts.size());
+  std::printf("%s: %s\n", path.c_str(), parts_text(view.parts.size()).c_str());
 }
 
 }  // namespace mote::tools

@@ -138,6 +138,8 @@ PlacementView view_placement(const std::string& path) {
   return Viewer(r).run();
 }
 
+std::string parts_text(size_t count) { return std::to_string(count) + (count == 1 ? " part" : " parts"); }
+
 std::string placement_text(const PlacementView& view) {
   TextTable parts(
       {"part", "backend", "version", "operators", "in", "out", "device memory", "predicted ms", "overlap", "fallback", "needs"});
@@ -151,7 +153,7 @@ std::string placement_text(const PlacementView& view) {
                p.has_fallback ? "cpu" : "none", p.capabilities.empty() ? "nothing" : p.capabilities});
     for (const PlacedOp& o : p.ops) ops.add({std::to_string(i), o.backend, o.op, one_line(o.node, 60)});
   }
-  std::string text = parts.text() + "  " + std::to_string(view.parts.size()) + " parts, " + bytes_text(moved) + " moved in one run\n\n";
+  std::string text = parts.text() + "  " + parts_text(view.parts.size()) + ", " + bytes_text(moved) + " moved in one run\n\n";
   text += ops.text();
   if (!view.policy.empty()) text += "\npolicy\n" + view.policy;
   return text;

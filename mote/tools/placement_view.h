@@ -31,5 +31,6 @@ struct PlacementView {
 // Throws Failure. Operators inside of a blob are listed where the blob is a program, as OpenCL's are.
 PlacementView view_placement(const std::string& path);
 std::string placement_text(const PlacementView& view);
+std::string parts_text(size_t count);  // "1 part", "2 parts"
 
 }  // namespace mote::tools

@@ -3,11 +3,14 @@
 
 #include "mote/tools/commands.h"
 #include "mote/tools/golden.h"
+#include "mote/tools/input_option.h"
 #include "mote/tools/machine.h"
 #include "mote/tools/measure.h"
 #include "mote/tools/parts_report.h"
 #include "mote/tools/profile_record.h"
+#include "mote/tools/program_options.h"
 #include "mote/tools/program_view.h"
+#include "mote/tools/progress.h"
 #include "mote/tools/target_file.h"
 #include "mote/tools/text_table.h"
 #include "mote/tools/values.h"
@@ -15,13 +18,10 @@
 namespace mote::tools {
 namespace {
 
-struct ProfileSettings {
-  std::string file, method, weights, kernels, trace, target;
-  std::vector<std::string> backends;
-  uint32_t threads = 1;
+struct ProfileSettings : ProgramOptions {
+  std::string trace, target;
   uint64_t runs = 10;
   uint32_t top = 0;
-  bool json = false;
 };
 
 struct Profile {
@@ -80,18 +80,25 @@ bool below_bounds(const Session& session, uint32_t method) {
 
 Profile measure(const ProfileSettings& s) {
   Profile p;
+  Progress progress;
+  progress.show("loading");
   target::Target target;
   if (!s.target.empty()) target = load_target(s.target);
-  Session session(s.file, {s.weights, false, s.kernels, s.threads, s.backends});
+  Session session(s.file, s);
   Recorder recorder;
   session.create_instance(&Recorder::event, &recorder);
   const uint32_t method = session.method(s.method);
-  fill_inputs(session, method);
+  fill_inputs(session, method, s.inputs);
   session.own_io(method);
+  progress.show("the first run");
   session.run(method);  // the first one finds cold caches
   recorder.spans.clear();
   recorder.runs.clear();
-  for (uint64_t i = 0; i < s.runs; ++i) session.run(method);
+  for (uint64_t i = 0; i < s.runs; ++i) {
+    progress.show("running", static_cast<double>(i) / static_cast<double>(s.runs));
+    session.run(method);
+  }
+  progress.show("computing the roofline");
   const ProgramView view(s.file);
   const uint64_t bytes = footprint(view, session, method);
   p.isa = find_isa(s.kernels);
@@ -100,7 +107,7 @@ Profile measure(const ProfileSettings& s) {
   if (below_bounds(session, method)) p.notes.push_back("multiply-adds and bytes are those of the largest inputs; this run's are smaller");
   const Roofline roofline(target, s.threads, bytes);
   p.rates = roofline.rates();
-  p.ops = describe_ops(session, emit::CostSource(view.table()), roofline);
+  p.ops = describe_ops(session, program::CostSource(view.table()), roofline);
   add_times(recorder, &p.ops);
   if (!s.trace.empty()) write_trace(s.trace, p.ops, recorder);
   p.ops.erase(std::remove_if(p.ops.begin(), p.ops.end(), [](const OpRecord& r) { return r.calls == 0; }), p.ops.end());
@@ -195,18 +202,12 @@ void print_result(const ProfileSettings& s, const Profile& p) {
 void add_profile(CLI::App& app, Context& context) {
   auto s = std::make_shared<ProfileSettings>();
   CLI::App* c = app.add_subcommand("profile", "Measure the time of each operator, against what the machine could do");
-  c->add_option("FILE", s->file, "program (.mote)")->required();
+  add_input_options(c, s.get(), " (default: golden examples, or made up)");
   c->add_option("--trace", s->trace, "write every run as a trace that Perfetto opens (JSON)");
   c->add_option("--target", s->target, "target description with the machine's peaks, of 'mote measure' (default: a quick measurement)");
   c->add_option("--runs", s->runs, "runs to measure (default 10)")->check(CLI::Range(uint64_t{1}, uint64_t{1000000}));
   c->add_option("--top", s->top, "show the K slowest only")->check(CLI::PositiveNumber);
-  c->add_option("--method", s->method, "method to run (default: the first)");
-  c->add_option("--threads", s->threads, "threads that share the work (default 1)")->check(CLI::PositiveNumber);
-  c->add_option("--kernels", s->kernels, "instruction set of the kernels (default: the best of this machine)");
-  c->add_option("--backend", s->backends, "backends the program may use besides the CPU (default: all of this build); once for each")
-      ->allow_extra_args(false);
-  c->add_option("--weights", s->weights, "file with the program's external weights");
-  c->add_flag("--json", s->json, "print JSON (docs/json.md)");
+  add_program_options(c, s.get());
   c->callback([s, &context] {
     context.json = s->json;
     const Profile p = measure(*s);

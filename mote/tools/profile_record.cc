@@ -20,8 +20,8 @@ Achieved achieved(const OpRecord& r, double us, double passes) {
           100 * r.bound.us() * passes / us};
 }
 
-std::vector<OpRecord> describe_ops(const Session& session, const emit::CostSource& program, const Roofline& roofline) {
-  const std::vector<uint64_t> calls = emit::calls_per_pass(program);
+std::vector<OpRecord> describe_ops(const Session& session, const program::CostSource& program, const Roofline& roofline) {
+  const std::vector<uint64_t> calls = program::calls_per_pass(program);
   std::vector<OpRecord> all(program.instructions.size);
   for (uint32_t i = 0; i < all.size(); ++i) {
     OpRecord& r = all[i];
@@ -31,7 +31,7 @@ std::vector<OpRecord> describe_ops(const Session& session, const emit::CostSourc
     r.op = op;
     r.source = source;
     r.calls_per_pass = calls[i];
-    r.cost = emit::cost_of(program, program.instructions[i]);
+    r.cost = program::cost_of(program, program.instructions[i]);
     r.bound = roofline.of(r.cost, calls[i]);
   }
   return all;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "mote/compiler/emit/cost.h"
+#include "mote/compiler/program/cost.h"
 #include "mote/tools/roofline.h"
 #include "mote/tools/session.h"
 
@@ -27,7 +27,7 @@ struct Recorder {
 struct OpRecord {
   uint32_t instruction = 0;
   std::string op, source;
-  emit::Cost cost;              // of one pass
+  program::Cost cost;           // of one pass
   Bound bound;                  // of one pass
   uint64_t calls_per_pass = 1;  // more in strips
   uint64_t calls = 0;           // over all runs
@@ -45,7 +45,7 @@ struct Achieved {
 Achieved achieved(const OpRecord& r, double us, double passes);
 
 // Every instruction with its cost and bound, in the order of the program.
-std::vector<OpRecord> describe_ops(const Session& session, const emit::CostSource& program, const Roofline& roofline);
+std::vector<OpRecord> describe_ops(const Session& session, const program::CostSource& program, const Roofline& roofline);
 // Adds the times.
 void add_times(const Recorder& recorder, std::vector<OpRecord>* ops);
 

@@ -11,10 +11,17 @@ namespace mote::tools {
 ProgramView::ProgramView(const std::string& path) {
   if (const Status s = MappedFile::open(path.c_str(), &file_); !s.ok())
     throw Failure(path + ": cannot open the program: " + why_text(s.why()), s.bits());
+  bytes_ = file_.bytes();
+  read(path);
+}
+
+ProgramView::ProgramView(const std::string& name, ConstBytes bytes) : bytes_(bytes) { read(name); }
+
+void ProgramView::read(const std::string& name) {
   Diagnostic d;
-  const Status s = read_table(file_.bytes(), file_.bytes().size, &table_, &d);
+  const Status s = read_table(bytes_, bytes_.size, &table_, &d);
   if (s.ok()) return;
-  std::string text = path + ": cannot open the program: " + why_text(s.why());
+  std::string text = name + ": cannot open the program: " + why_text(s.why());
   if (s.why() == Why::kUnknownFeature && d.name != nullptr) text += std::string(": '") + d.name + "'";
   if (d.expected != 0 || d.found != 0) text += ": expected " + std::to_string(d.expected) + ", found " + std::to_string(d.found);
   throw Failure(text, s.bits());

@@ -13,16 +13,21 @@ namespace mote::tools {
 class ProgramView {
  public:
   explicit ProgramView(const std::string& path);  // throws Failure
+  // The caller's bytes, 16-byte aligned, kept borrowed. Failures name them `name`.
+  ProgramView(const std::string& name, ConstBytes bytes);
 
   const ProgramTable& table() const { return table_; }
-  uint64_t file_bytes() const { return file_.bytes().size; }
+  uint64_t file_bytes() const { return bytes_.size; }
   const char* string(uint32_t offset) const { return table_.string(offset); }
   std::string op_name(const Instruction& n) const;     // "mote::relu", "loop"
   std::string tensor_name(int32_t tensor) const;       // an input's or output's name, or "%17"; "-" when absent
   std::string attrs_text(const Instruction& n) const;  // "axis=-1 stride=[1, 1]", "" when there are none or the operator is unknown
 
  private:
+  void read(const std::string& name);
+
   MappedFile file_;
+  ConstBytes bytes_;
   ProgramTable table_;
 };
 

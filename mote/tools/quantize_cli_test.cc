@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "mote/tools/npy.h"
 #include "mote/tools/testing/cli.h"
 
 namespace mote::tools {
@@ -69,12 +70,29 @@ TEST_F(QuantizeCli, ProofIsComputedAgainAndShownOnAPage) {
   std::string error;
   ASSERT_TRUE(read_whole_file(in("page.html"), &page, &error)) << error;
   const std::string text(page.begin(), page.end());
-  for (const char* part : {"<svg", "Before and after", "histogram", "int8", "</html>"}) EXPECT_TRUE(contains(text, part)) << part;
+  for (const char* part :
+       {"<svg", "Before and after", "Sizes", "Worst operators", "weights f32", "<th class=s>", "<wbr>", "histogram", "int8", "</html>"})
+    EXPECT_TRUE(contains(text, part)) << part;
   EXPECT_FALSE(contains(text, "src=")) << "the page must hold everything";
   const std::string validate = "validate " + kFolder + "digits.onnx " + in("q.mote") + " --calibrate ";
   const Ran again = mote(validate + data());
   EXPECT_EQ(again.exit_code, 0) << again.out << again.err;
   EXPECT_TRUE(contains(again.out, "--no-equalise")) << again.out;
+  // Sizes of the float model, compiled in the same way, beside those of this program.
+  const Ran plain = mote("compile " + kFolder + "digits.onnx -o " + in("plain.mote") + " --json");
+  const auto cells = [&](const std::string& row) {
+    const size_t at = text.find("<td>" + row + "<td class=n>");
+    EXPECT_NE(at, std::string::npos) << row;
+    return text.substr(at, text.find("</tr>", at) - at);
+  };
+  char memory[32];
+  std::snprintf(memory, sizeof memory, "<td class=n>%llu B<td class=n>",
+                static_cast<unsigned long long>(plain.json()["peak_bytes"].get<uint64_t>()));
+  EXPECT_TRUE(contains(cells("memory of a run"), memory)) << cells("memory of a run") << " " << memory;
+  for (const char* row : {"weights of operators", "file", "memory of a run"}) {
+    EXPECT_FALSE(contains(cells(row), "<td class=n><td")) << cells(row);
+    EXPECT_TRUE(contains(cells(row), " %)")) << cells(row);
+  }
   // Other data than the evidence speaks of.
   fs::create_directories(in("other"));
   fs::copy_file(kFolder + "input_7.npy", in("other/a.npy"));
@@ -157,6 +175,85 @@ TEST_F(QuantizeCli, SaysWhatIsMissing) {
   EXPECT_EQ(compile("--no-fuse --quantize int8 --calibrate " + data()).exit_code, 1);
   fs::remove(data() + "/7.npy");
   EXPECT_EQ(compile("--quantize int8 --calibrate " + data()).exit_code, 1);
+}
+
+TEST_F(QuantizeCli, LabelsMustBeAsManyAsSamples) {
+  const auto truth = [&](const std::string& text) {
+    std::string error;
+    EXPECT_TRUE(write_whole_file(in("truth.txt"), {text.begin(), text.end()}, &error)) << error;
+    return compile("--quantize int8 --calibrate " + data() + " --test " + data() + " --truth " + in("truth.txt"));
+  };
+  EXPECT_EQ(truth("7\n").exit_code, 0);
+  const Ran more = truth("7\n3\n1\n");
+  EXPECT_EQ(more.exit_code, 1);
+  EXPECT_TRUE(contains(more.err, "expected 1 labels, one for each sample in") && contains(more.err, "found 3")) << more.err;
+  EXPECT_EQ(truth("").exit_code, 1);
+  const Ran weights = compile("--quantize int8-weights --test " + data() + " --truth " + in("truth.txt"));
+  EXPECT_EQ(weights.exit_code, 1) << "the schemes without calibration judge the same way";
+  // A label that is right for no sample: the program is written, and the doubt is said.
+  const Ran wrong = truth("3\n");
+  ASSERT_EQ(wrong.exit_code, 0) << wrong.err;
+  EXPECT_TRUE(contains(wrong.err, "the right class for none of 1 samples")) << wrong.err;
+  // What the program's evidence is compared with is judged, too.
+  EXPECT_EQ(truth("7\n").exit_code, 0);
+  const std::string more_labels = "7\n3\n";
+  std::string error;
+  ASSERT_TRUE(write_whole_file(in("truth.txt"), {more_labels.begin(), more_labels.end()}, &error));
+  const Ran validated = mote("validate " + kFolder + "digits.onnx " + in("q.mote") + " --test " + data() + " --truth " + in("truth.txt"));
+  EXPECT_EQ(validated.exit_code, 1);
+  EXPECT_TRUE(contains(validated.err, "expected 1 labels")) << validated.err;
+}
+
+TEST_F(QuantizeCli, SaysThatNothingIsInEightBits) {
+  const std::string everywhere = "--quantize int8 --int8-everywhere --calibrate " + data();
+  const Ran all = compile(everywhere + " --json");
+  ASSERT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_FALSE(contains(all.err, "operator in float")) << all.err;
+  std::string keep;
+  const Json j = all.json();
+  for (const Json& op : j["quantization"]["ops"]) keep += " --keep-float '" + op["name"].get<std::string>() + "'";
+  const Ran none = compile(everywhere + keep);
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_TRUE(contains(none.err, "nothing to quantize")) << none.err;
+  // A product so small that the cost model leaves it in float: a program is made, and it is the float one.
+  NpyArray x;
+  x.dtype = DType::f32;
+  x.dims = {2, 4};
+  x.data = api_test::bytes_of(std::vector<float>{1, 2, 3, 4, -1, 0.5f, 0, 2});
+  std::string error;
+  ASSERT_TRUE(write_npy(in("x.npy"), x, &error)) << error;
+  const std::string tiny = "compile " + std::string(MOTE_SOURCE_DIR) + "/tests/fuzz_models/corpus/onnx/Gemm.onnx -o " + in("g.mote") +
+                           " --quantize int8 --calibrate " + in("x.npy");
+  const Ran small = mote(tiny);
+  ASSERT_EQ(small.exit_code, 0) << small.err;
+  EXPECT_TRUE(contains(small.err, "left every operator in float")) << small.err;
+  EXPECT_FALSE(contains(mote(tiny + " --int8-everywhere").err, "operator in float"));
+}
+
+TEST_F(QuantizeCli, EightBitInputsAndOutputs) {
+  const Ran r = compile("--quantize int8 --int8-everywhere --io int8 --calibrate " + data());
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  const Json io = mote("inspect --json " + in("q.mote")).json()["methods"][0];
+  for (const char* way : {"inputs", "outputs"}) {
+    EXPECT_EQ(io[way][0]["dtype"], "s8");
+    EXPECT_GT(io[way][0]["quantization"]["scale"], 0.0);
+  }
+  EXPECT_EQ(mote("selftest " + in("q.mote")).exit_code, 0);
+  const std::string validate = "validate " + kFolder + "digits.onnx " + in("q.mote");
+  const Ran plain = mote(validate + " --reference mote --sqnr 10 --input image=" + kFolder + "input_7.npy");
+  EXPECT_EQ(plain.exit_code, 0) << plain.out << plain.err;
+  EXPECT_EQ(mote(validate + " --calibrate " + data()).exit_code, 0);
+  EXPECT_EQ(mote(validate + " --test " + data()).exit_code, 0);
+  // The header of emitted C++ tells what the numbers stand for.
+  const Ran cpp = mote("compile " + kFolder + "digits.onnx -o " + in("digits") +
+                       " --emit cpp --quantize int8 --int8-everywhere --io int8 --calibrate " + data());
+  ASSERT_EQ(cpp.exit_code, 0) << cpp.err;
+  const std::string header = cli_test::read_text(in("digits.h"));
+  for (const char* part : {"const int8_t* image", "int8_t* probabilities",
+                           "constexpr float image_scale = ", "constexpr int image_zero_point = ", "constexpr float probabilities_scale = "})
+    EXPECT_TRUE(contains(header, part)) << part << "\n" << header;
+  EXPECT_EQ(compile("--io int8").exit_code, 1) << "a float model";
+  EXPECT_EQ(compile("--io int8 --quantize int8-weights").exit_code, 2);
 }
 
 }  // namespace

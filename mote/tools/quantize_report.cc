@@ -9,19 +9,33 @@
 namespace mote::tools {
 namespace {
 
-constexpr size_t kMostName = 80;                        // of a node's name: TFLite joins those of everything it fused
+constexpr size_t kMostName = 160;  // of a node's name: TFLite joins those of everything it fused
+constexpr size_t kWorst = 5;       // operators that are looked at one by one
+constexpr double kGood = 40;       // dB: an operator that needs no advice
+constexpr size_t kFewSamples = 32;
 constexpr int kBins = 64;                               // of a small histogram
 constexpr int kWide = 960;                              // of the page, pixels
 constexpr double kMostShown = 60;                       // dB at the top of the plot
 const char* const kColours[] = {"#2f6fdb", "#d9822b"};  // integer, float
 
 const char kHead[] = R"(<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Quantization</title><style>
-body{font:14px/1.45 system-ui,sans-serif;max-width:960px;margin:24px auto;padding:0 16px;color:#1b1f24}
+body{font:14px/1.45 system-ui,sans-serif;max-width:1180px;margin:24px auto;padding:0 16px;color:#1b1f24}
 h1{font-size:22px}h2{font-size:17px;margin-top:28px}table{border-collapse:collapse;width:100%}
 td,th{text-align:left;padding:4px 8px;border-bottom:1px solid #e3e6ea;vertical-align:top;overflow-wrap:anywhere}
-td.n,th.n{text-align:right;white-space:nowrap}svg text{font:10px system-ui,sans-serif;fill:#5b6570}
+td.n,th.n{text-align:right}td.n,td.s,th.n,th.s,code.k{white-space:nowrap}ul{margin:0;padding-left:18px}svg text{font:10px system-ui,sans-serif;fill:#5b6570}
+th.s{cursor:pointer}th.s:hover{text-decoration:underline}th[data-d="1"]::after{content:" \\25B2"}th[data-d="-1"]::after{content:" \\25BC"}
+code{font:12px ui-monospace,monospace;background:#8882;padding:1px 4px;border-radius:3px}td.o{min-width:200px;overflow-wrap:break-word}
 .w{color:#a33}.f{color:#b5651d}small{color:#5b6570}@media(prefers-color-scheme:dark){body{background:#14171a;color:#e6e8ea}td,th{border-color:#30363d}}
 </style></head><body>)";
+
+// Columns sort by what stands in data-v, or else by the text.
+const char kSort[] = R"(<script>
+for(const th of document.querySelectorAll('th.s'))th.onclick=()=>{
+const t=th.closest('table'),i=[...th.parentNode.children].indexOf(th),d=th.dataset.d=='1'?-1:1;
+for(const o of th.parentNode.children)delete o.dataset.d;th.dataset.d=d;
+const v=r=>{const c=r.children[i],x=c.dataset.v??c.textContent;return x===''?Infinity*d:isNaN(x)?x:+x};
+[...t.querySelectorAll('tr')].slice(1).sort((a,b)=>{const x=v(a),y=v(b);return d*(x<y?-1:x>y?1:0)}).forEach(r=>r.parentNode.append(r))}
+</script>)";
 
 std::string escaped(const std::string& text) {
   std::string out;
@@ -34,6 +48,15 @@ std::string escaped(const std::string& text) {
   }
   return out;
 }
+
+// A name may break behind its separators, so that it wraps where people read it as parts.
+std::string wrapping(const std::string& name) {
+  std::string out;
+  for (const char c : name) out += escaped(std::string(1, c)) + (std::string("/._;:-").find(c) != std::string::npos ? "<wbr>" : "");
+  return out;
+}
+
+std::string shortened(const std::string& name) { return name.size() > kMostName ? name.substr(0, kMostName) + "…" : name; }
 
 template <class... Numbers>
 std::string format(const char* how, Numbers... numbers) {
@@ -111,6 +134,70 @@ std::string weight_plot(const quant::QuantWeights& w) {
   return bars(counts, -static_cast<double>(most), static_cast<double>(most), 0, 0, "#5c8a3a");
 }
 
+// Weights of an operator in bytes, in f32 and as the program has them, scales included.
+struct Bytes {
+  double before = 0, after = 0;
+};
+Bytes weight_bytes(const quant::Recipe& recipe, const quant::ProductInfo& p) {
+  const auto w = recipe.weights.find(p.id);
+  const bool in_float = recipe.in_float.count(p.id) > 0 || w == recipe.weights.end();
+  Bytes b;
+  b.before = 4.0 * static_cast<double>(p.weight_count);
+  b.after = in_float ? b.before : static_cast<double>(w->second.codes.size()) + 4.0 * static_cast<double>(w->second.scales.size());
+  return b;
+}
+
+std::string size_text(double bytes) {
+  return bytes < 10240        ? format("%.0f B", bytes)
+         : bytes < (10 << 20) ? format("%.1f KB", bytes / 1024)
+                              : format("%.1f MB", bytes / (1 << 20));
+}
+
+std::string sizes(const quant::Quantizer& quantizer, const driver::CompileResult& before, const driver::CompileResult& after) {
+  Bytes all;
+  for (const quant::ProductInfo& p : quantizer.products()) {
+    const Bytes b = weight_bytes(quantizer.recipe(), p);
+    all.before += b.before;
+    all.after += b.after;
+  }
+  const auto file = [](const driver::CompileResult& r) { return static_cast<double>(r.file.size + r.external.size()); };
+  const auto row = [](const char* what, const Bytes& b) {
+    return std::string("<tr><td>") + what + "<td class=n>" + size_text(b.before) + "<td class=n>" + size_text(b.after) +
+           (b.before > 0 ? format(" (%.0f %%)", 100 * b.after / b.before) : std::string()) + "</tr>";
+  };
+  return "<h2>Sizes</h2><table><tr><th><th class=n>float model<th class=n>this program</tr>" + row("weights of operators", all) +
+         row("file", {file(before), file(after)}) +
+         row("memory of a run", {static_cast<double>(before.peak_bytes), static_cast<double>(after.peak_bytes)}) + "</table>";
+}
+
+// What may help an operator.
+std::string advice(const QuantizedOp& op) {
+  std::string t = "<code>--keep-float '" + wrapping(op.name) + "'</code>";
+  if (op.choice.f32_ns >= 0 && op.choice.int8_ns >= 0)
+    t += format(": %.2f us in f32 in place of %.2f", op.choice.f32_ns / 1e3, op.choice.int8_ns / 1e3);
+  if (op.choice.alone_db >= 0 && op.choice.alone_db > op.sqnr_db + 10)
+    t += format("<br>alone it costs little (%.1f dB): the error comes from operators before it", op.choice.alone_db);
+  return t;
+}
+
+std::string worst(const QuantizeResult& r, const quant::Quantizer& quantizer) {
+  std::vector<const QuantizedOp*> ops;
+  for (const QuantizedOp& op : r.ops)
+    if (op.precision != "f32" && op.sqnr_db >= 0 && op.sqnr_db < kGood) ops.push_back(&op);
+  std::sort(ops.begin(), ops.end(), [](const QuantizedOp* a, const QuantizedOp* b) { return a->sqnr_db < b->sqnr_db; });
+  if (ops.empty()) return format("<h2>Worst operators</h2><p>None: every 8-bit tensor is above %.0f dB.</p>", kGood);
+  std::string t = "<h2>Worst operators</h2><table><tr><th>operator<th class=n>SQNR dB<th>what to try</tr>";
+  for (size_t i = 0; i < std::min(kWorst, ops.size()); ++i)
+    t += "<tr><td class=o>" + wrapping(ops[i]->op + " " + shortened(ops[i]->name)) + "<td class=n>" + db_text(ops[i]->sqnr_db) + "<td>" +
+         advice(*ops[i]) + "</tr>";
+  t += "</table><p>For all of them:</p><ul>";
+  if (quantizer.sample_count() < kFewSamples)
+    t += "<li>calibrate with more inputs: ranges come from " + std::to_string(quantizer.sample_count()) + " samples</li>";
+  return t +
+         "<li>let a budget choose what stays in float: <code class=k>--min-sqnr DB</code> or <code class=k>--max-drop POINTS</code></li>"
+         "<li>activations of 16 bits: <code class=k>--quantize int16x8</code></li></ul>";
+}
+
 std::string summary(const QuantizeResult& r) {
   std::string t = "<h2>Before and after</h2><table><tr><th>output<th class=n>SQNR dB<th class=n>cosine<th class=n>same top-1";
   if (r.measured.labelled) t += "<th class=n>accuracy f32<th class=n>quantized";
@@ -129,42 +216,63 @@ std::string summary(const QuantizeResult& r) {
   for (const std::string& w : r.warnings) t += "<p class=w>" + escaped(w) + "</p>";
   if (r.ns > 0)
     t += format("<p>By the target's cost model a run takes %.1f us in f32 and %.1f us as this program.</p>", r.f32_ns / 1e3, r.ns / 1e3);
-  t += "<table>";
+  return t;
+}
+
+std::string evidence(const QuantizeResult& r) {
+  std::string t = "<h2>Evidence</h2><table>";
   for (const auto& [key, value] : r.evidence)
-    if (value.find('\n') == std::string::npos) t += "<tr><td>" + escaped(key) + "<td>" + escaped(value) + "</tr>";
+    if (value.find('\n') == std::string::npos) t += "<tr><td>" + wrapping(key) + "<td>" + escaped(value) + "</tr>";
+  return t + "</table>";
+}
+
+// What nothing was measured of has no column.
+std::string operators(const QuantizeResult& r, const quant::Quantizer& quantizer) {
+  const auto any = [&](auto known) {
+    return std::any_of(r.ops.begin(), r.ops.end(), [&](const QuantizedOp& op) { return known(op.choice); });
+  };
+  const bool alone = any([](const quant::Choice& c) { return c.alone_db >= 0; });
+  const bool times = any([](const quant::Choice& c) { return c.f32_ns >= 0 || c.int8_ns >= 0; });
+  const auto number_head = [](const char* text) { return std::string("<th class='n s'>") + text; };
+  const auto us = [](double ns) { return "<td class=n>" + (ns < 0 ? std::string() : format("%.2f", ns / 1e3)); };
+  const auto sized = [](double v) { return "<td class=n data-v=" + format("%.0f", v) + ">" + size_text(v); };
+  std::string t = "<h2>Operators</h2><p><small>A click on a head sorts.</small></p><table><tr><th class=s>operator<th class=s>precision" +
+                  number_head("SQNR dB");
+  if (alone) t += number_head("alone dB");
+  if (times) t += number_head("f32 us") + number_head("int8 us");
+  t += number_head("weights f32") + number_head("now") + "<th>weights<th>input, with the range of its 8-bit numbers</tr>";
+  const quant::Recipe& recipe = quantizer.recipe();
+  for (size_t i = 0; i < r.ops.size() && i < quantizer.products().size(); ++i) {
+    const QuantizedOp& op = r.ops[i];
+    const quant::ProductInfo& p = quantizer.products()[i];
+    const Bytes bytes = weight_bytes(recipe, p);
+    t += "<tr><td class=o title=\"" + escaped(op.name) + "\">" + wrapping(op.op + " " + shortened(op.name));
+    if (!op.choice.in_float.empty()) t += "<br><small class=f>" + escaped(op.choice.in_float) + "</small>";
+    t += "<td class=s>" + escaped(op.precision) + "<td class=n>" + db_text(op.sqnr_db);
+    if (alone) t += "<td class=n>" + db_text(op.choice.alone_db);
+    if (times) t += us(op.choice.f32_ns) + us(op.choice.int8_ns);
+    t += sized(bytes.before) + sized(bytes.after) + "<td>";
+    if (const auto w = recipe.weights.find(p.id); w != recipe.weights.end()) t += weight_plot(w->second);
+    t += "<td>";
+    if (const auto s = quantizer.stats().find(p.input_id); s != quantizer.stats().end())
+      t += activation_plot(s->second.histogram(), recipe.grid(p.input_id));
+    t += "</tr>";
+  }
   return t + "</table>";
 }
 
 }  // namespace
 
-std::string quantize_report(const std::string& model, const QuantizeResult& r, const quant::Quantizer& quantizer) {
+std::string quantize_report(const std::string& model, const QuantizeResult& r, const quant::Quantizer& quantizer,
+                            const driver::CompileResult& before, const driver::CompileResult& after) {
   std::string page = kHead;
-  page += "<h1>" + escaped(model) + ", quantized</h1>" + summary(r);
+  page += "<h1>" + wrapping(model) + ", quantized</h1>" + summary(r) + sizes(quantizer, before, after) + worst(r, quantizer);
   page +=
       "<h2>Error of every operator's result</h2><p><small>Signal to error ratio beside the float model, cut off at 60 dB; blue: "
       "integer, orange: float.</small></p>" +
       error_plot(r);
-  page +=
-      "<h2>Operators</h2><table><tr><th>operator<th class=n>precision<th class=n>SQNR dB<th class=n>alone dB<th class=n>f32 us<th "
-      "class=n>int8 "
-      "us<th>weights<th>input, with the range of its 8-bit numbers</tr>";
-  const quant::Recipe& recipe = quantizer.recipe();
-  for (size_t i = 0; i < r.ops.size() && i < quantizer.products().size(); ++i) {
-    const QuantizedOp& op = r.ops[i];
-    const quant::ProductInfo& p = quantizer.products()[i];
-    const auto us = [](double ns) { return ns < 0 ? std::string() : format("%.2f", ns / 1e3); };
-    page += "<tr><td title=\"" + escaped(op.name) + "\">" +
-            escaped(op.op + " " + (op.name.size() > kMostName ? op.name.substr(0, kMostName) + "…" : op.name));
-    if (!op.choice.in_float.empty()) page += "<br><small class=f>" + escaped(op.choice.in_float) + "</small>";
-    page += "<td class=n>" + escaped(op.precision) + "<td class=n>" + db_text(op.sqnr_db) + "<td class=n>" + db_text(op.choice.alone_db) +
-            "<td class=n>" + us(op.choice.f32_ns) + "<td class=n>" + us(op.choice.int8_ns) + "<td>";
-    if (const auto w = recipe.weights.find(p.id); w != recipe.weights.end()) page += weight_plot(w->second);
-    page += "<td>";
-    if (const auto s = quantizer.stats().find(p.input_id); s != quantizer.stats().end())
-      page += activation_plot(s->second.histogram(), recipe.grid(p.input_id));
-    page += "</tr>";
-  }
-  return page + "</table></body></html>\n";
+  page += operators(r, quantizer) + evidence(r);
+  return page + kSort + "</body></html>\n";
 }
 
 }  // namespace mote::tools

@@ -35,9 +35,9 @@ bool measure_ops(const quant::Quantizer& quantizer, const quant::Mix& mix, quant
   for (const quant::ProductInfo& p : quantizer.products()) {
     const auto sqnr = m.value_sqnr_db.find(p.result_id);
     out->push_back({p.name, p.op,
-                    recipe.in_float.count(p.id) == 0  ? recipe.wide ? "int16x8" : "int8"
-                    : recipe.as_it_comes && p.dynamic ? "int8 dynamic"
-                                                      : "f32",
+                    recipe.in_float.count(p.id) == 0   ? recipe.wide ? "int16x8" : "int8"
+                    : recipe.keep_dynamic && p.dynamic ? "int8 dynamic"
+                                                       : "f32",
                     sqnr == m.value_sqnr_db.end() ? -1 : sqnr->second, mix.choices().at(p.id)});
   }
   return true;
@@ -145,7 +145,7 @@ void add_quantize_options(CLI::App* c, QuantizeSettings* s) {
       ->group(group);
   c->add_flag("--int8-everywhere", s->everywhere, "int8 also where the target's cost model says that float is faster")->group(group);
   c->add_flag("--fixed-point", s->fixed_point,
-              "scale sums with integers alone, as TFLite does, instead of with f32 factors (always with --emit cpp)")
+              "requantize accumulators with integers alone, as TFLite does, instead of with f32 factors (always with --emit cpp)")
       ->group(group);
   c->add_flag("--symmetric", s->symmetric, "activations have zero point 0")->group(group);
   c->add_flag("--no-equalise", s->no_equalise, "leave channels as they are, instead of giving narrow ones more of their tensor's range")
@@ -222,14 +222,38 @@ TestData::TestData(const QuantizeSettings& s, const driver::Signature::Method& m
   how.most_samples = s.test_samples > 0 ? s.test_samples : s.test.empty() ? 64 : 0;
   if (s.truth.empty()) return;
   how.labels = read_labels(s.truth);
+  // Another count means another order or other samples: accuracy would be that of chance.
+  if (how.labels.size() != samples.total())
+    throw Failure(s.truth + ": expected " + number(samples.total()) + " labels, one for each sample in " + s.test + ", found " +
+                  number(how.labels.size()));
   how.labels.erase(how.labels.begin(), how.labels.begin() + static_cast<long>(std::min(s.test_skip, how.labels.size())));
 }
 
-bool compile_quantized(const QuantizeSettings& s, const frontends::Source& source, const driver::CompileOptions& options,
+std::vector<std::string> doubts_of(const QuantizeSettings& s, const QuantizeResult& r) {
+  std::vector<std::string> doubts;
+  const std::vector<quant::OutputMeasure>& outputs = r.measured.outputs;
+  if (r.measured.labelled && std::all_of(outputs.begin(), outputs.end(), [](const auto& m) { return m.accuracy_before == 0; }))
+    doubts.push_back("the float model gives the right class for none of " + number(r.measured.samples) + " samples: do the labels in " +
+                     s.truth + " belong to these inputs, in this order, counted from 0, and are the inputs prepared as in training?");
+  const auto in_float = [](const QuantizedOp& op) { return op.precision == "f32"; };
+  if (r.ops.empty() || !std::all_of(r.ops.begin(), r.ops.end(), in_float)) return doubts;
+  std::string why = r.ops[0].choice.in_float;
+  if (!why.empty()) why = " (" + why + ")";
+  doubts.push_back("--quantize " + s.scheme + " left every operator in float" + why + ": the program is the float model" +
+                   (s.scheme == "int8" && !s.everywhere ? "; --int8-everywhere quantizes them all the same" : ""));
+  return doubts;
+}
+
+bool compile_quantized(const QuantizeSettings& s, const frontends::Source& source, const driver::CompileOptions& all_options,
                        Progress* progress, driver::CompileResult* out, QuantizeResult* result, ir::Problems* problems) {
   check_usage(s);
   quant::Scheme scheme = quant::Scheme::kInt8;
   quant::scheme_named(s.scheme, &scheme);
+  if (all_options.io_int8 && scheme != quant::Scheme::kInt8)
+    throw usage("--io int8 belongs to --quantize int8, or to a model that comes quantized; found --quantize " + s.scheme);
+  // Data and everything that is measured are those of the model, in f32: the quantizer narrows the program alone.
+  driver::CompileOptions options = all_options;
+  options.io_int8 = false;
   if (!quant::is_static(scheme)) return compile_compact(s, source, options, progress, out, result, problems);
   driver::Signature signature;
   if (!driver::read_signature(source, options.import, &signature, problems)) return false;
@@ -242,6 +266,7 @@ bool compile_quantized(const QuantizeSettings& s, const frontends::Source& sourc
   const auto show = [&](const std::string& stage, double fraction) { progress->show(stage, fraction); };
   quant::Quantizer quantizer(source, options, options_of(s));
   if (!quantizer.calibrate(data, show, problems)) return false;
+  quantizer.set_narrow_io(all_options.io_int8);
   result->warnings = quantizer.warnings();
   if (const std::string doubt = data.doubt(); !doubt.empty()) result->warnings.push_back(doubt);
   quant::Mix mix(quantizer, source, options);
@@ -249,18 +274,26 @@ bool compile_quantized(const QuantizeSettings& s, const frontends::Source& sourc
   if (wide)
     result->warnings.push_back(
         "16-bit activations have portable kernels alone: more accurate than int8, and slower than f32 on large CPUs");
-  if (!s.everywhere && !wide && !mix.keep_what_pays(show, problems)) return false;
+  if (!s.everywhere && !wide && !mix.keep_unprofitable_in_float(show, problems)) return false;
   TestData test(s, signature.methods[0], metadata);
   if (!mix.meet({s.min_sqnr, s.max_drop}, data, test.samples, test.how, show, &result->measured, problems)) return false;
   if (!within_budget(s, *result, problems) || !measure_ops(quantizer, mix, data, show, &result->ops, problems)) return false;
+  for (const std::string& doubt : doubts_of(s, *result)) result->warnings.push_back(doubt);
   result->f32_ns = mix.f32_ns();
   result->ns = mix.mix_ns();
   result->evidence = quantizer.evidence();
   result->evidence.emplace_back("quant.options", words_of(s));
   add_evidence(*result, &result->evidence);
-  if (!s.report.empty())
-    save_report(s.report, quantize_report(source.path.substr(source.path.find_last_of("/\\") + 1), *result, quantizer));
-  return quantizer.compile(result->evidence, out, problems);
+  if (!quantizer.compile(result->evidence, out, problems)) return false;
+  if (s.report.empty()) return true;
+  // The float model with as many examples, which nobody runs: for its sizes.
+  options.golden.reference = false;
+  options.golden.kernel_work = 0;
+  driver::CompileResult before;
+  if (!driver::compile(source, options, &before, problems)) return false;
+  const std::string name = source.path.substr(source.path.find_last_of("/\\") + 1);
+  save_report(s.report, quantize_report(name, *result, quantizer, before, *out));
+  return true;
 }
 
 std::string quantize_text(const QuantizeResult& r) {

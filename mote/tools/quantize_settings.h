@@ -68,6 +68,8 @@ bool compile_compact(const QuantizeSettings& s, const frontends::Source& source,
                      driver::CompileResult* out, QuantizeResult* result, ir::Problems* problems);
 // The evidence of what was measured.
 void add_evidence(const QuantizeResult& result, quant::Texts* out);
+// What makes the result doubtful: labels that fit no sample, nothing in 8 bits.
+std::vector<std::string> doubts_of(const QuantizeSettings& s, const QuantizeResult& result);
 // False with what is outside --min-sqnr and --max-drop in *problems.
 bool within_budget(const QuantizeSettings& s, const QuantizeResult& r, ir::Problems* problems);
 

@@ -5,14 +5,12 @@
 
 #include "mote/compiler/driver/run.h"
 #include "mote/tools/failure.h"
+#include "mote/tools/judgement.h"
 #include "mote/tools/quantize_settings.h"
 #include "mote/tools/text_table.h"
 
 namespace mote::tools {
 namespace {
-
-// Another machine's float kernels round otherwise, which moves what is close to the edge of a step.
-constexpr double kTolerance = 0.02;
 
 using Texts = std::map<std::string, std::string>;
 
@@ -23,7 +21,7 @@ bool alike(const std::string& a, const std::string& b) {
     char *x_end, *y_end;
     const double u = std::strtod(x, &x_end), v = std::strtod(y, &y_end);
     if (x_end != x && y_end != y) {
-      if (std::fabs(u - v) > kTolerance * std::max({std::fabs(u), std::fabs(v), 1.0})) return false;
+      if (std::fabs(u - v) > kEvidenceTolerance * std::max({std::fabs(u), std::fabs(v), 1.0})) return false;
       x = x_end, y = y_end;
       continue;
     }
@@ -99,12 +97,15 @@ bool validate_quantized(const QuantizeSettings& data, const frontends::Source& s
   };
   const auto show = [&](const std::string& stage, double fraction) { progress->show(stage, fraction); };
   // The program itself beside the float model.
+  file.set_narrow_io(options.io_int8);
   driver::CompileOptions again = options;
+  again.io_int8 = false;
   again.metadata.assign(metadata_texts.begin(), metadata_texts.end());
   if (!driver::read_signature(source, again.import, &signature, &problems) || !plain.build(source, again, &problems)) throw failed();
   TestData test(s, signature.methods[0], metadata);
   QuantizeResult result;
   if (!quant::measure(plain, file, test.samples, test.how, show, &result.measured, &error)) throw Failure(error);
+  for (const std::string& doubt : doubts_of(s, result)) Progress::say("mote: warning: " + doubt);
   quant::Texts found;
   add_evidence(result, &found);
   std::vector<Line> lines;

@@ -47,17 +47,11 @@ bool compile_compact(const QuantizeSettings& s, const frontends::Source& source,
     if (op.precision == "f32") line.choice.in_float = op.note;
     result->ops.push_back(line);
   }
-  if (const std::string& folder = s.test.empty() ? s.calibrate : s.test; !folder.empty()) {
-    quant::MeasureOptions measure;
-    measure.most_samples = s.test_samples > 0 ? s.test_samples : s.test.empty() ? 64 : 0;
-    if (!s.truth.empty()) {
-      measure.labels = read_labels(s.truth);
-      measure.labels.erase(measure.labels.begin(),
-                           measure.labels.begin() + static_cast<long>(std::min(s.test_skip, measure.labels.size())));
-    }
-    SampleFolder test(folder, signature.methods[0], metadata, {s.test.empty() ? 0 : s.test_skip, s.test_samples});
-    if (!quantizer.measure(test, measure, show, &result->measured, problems) || !within_budget(s, *result, problems)) return false;
+  if (!s.test.empty() || !s.calibrate.empty()) {
+    TestData test(s, signature.methods[0], metadata);
+    if (!quantizer.measure(test.samples, test.how, show, &result->measured, problems) || !within_budget(s, *result, problems)) return false;
   }
+  for (const std::string& doubt : doubts_of(s, *result)) result->warnings.push_back(doubt);
   quant::Forecast before, after;
   if (!quant::forecast(source, options, &before, problems) || !quant::forecast(source, quantizer.program_options(), &after, problems))
     return false;

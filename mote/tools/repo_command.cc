@@ -60,7 +60,12 @@ class Work {
     std::printf("%zu files\n", pub::push_oci(files, *uploader, login, settings.repo, settings.to));
   }
   void sign_with(const std::string& path) {
-    for (const std::string& role : repository.sign(read_key(path))) std::printf("signed the draft of %s\n", role.c_str());
+    const auto show = [](const std::string& role, const std::vector<std::string>& changes) {
+      std::printf("signing the draft of %s:\n", role.c_str());
+      for (const std::string& change : changes) std::printf("  %s\n", change.c_str());
+      if (std::fflush(stdout) != 0) throw Failure("what is to be signed cannot be shown; nothing is signed unseen");
+    };
+    for (const std::string& role : repository.sign(read_key(path), show)) std::printf("%s is signed\n", role.c_str());
   }
 
   const RepoSettings& settings;

@@ -25,7 +25,7 @@ const char* Bound::limit() const {
 Roofline::Roofline(const target::Target& target, uint32_t threads, uint64_t footprint_bytes)
     : target_(target), rates_(target::rates_of(target, threads)), footprint_parts_(target::spread(target, footprint_bytes, threads)) {}
 
-Bound Roofline::of(const emit::Cost& cost, uint64_t calls) const {
+Bound Roofline::of(const program::Cost& cost, uint64_t calls) const {
   Bound b;
   b.compute_us = us(2 * static_cast<double>(cost.products), cost.integer ? rates_.int8_gops : rates_.f32_gflops);
   const Parts own = target::spread(target_, cost.bytes() / std::max<uint64_t>(1, calls), rates_.threads);

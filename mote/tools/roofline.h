@@ -2,7 +2,7 @@
 
 // How fast an instruction could run at most on a machine: its arithmetic at the peak rate, its operands at the bandwidth of where they lie.
 
-#include "mote/compiler/emit/cost.h"
+#include "mote/compiler/program/cost.h"
 #include "mote/compiler/target/target.h"
 
 namespace mote::tools {
@@ -23,8 +23,8 @@ class Roofline {
   // footprint_bytes: constants, activations, inputs and outputs of the program.
   Roofline(const target::Target& target, uint32_t threads, uint64_t footprint_bytes);
 
-  // Of `calls` calls, which together make one pass over the operands (emit::calls_per_pass()).
-  Bound of(const emit::Cost& cost, uint64_t calls) const;
+  // Of `calls` calls, which together make one pass over the operands (program::calls_per_pass()).
+  Bound of(const program::Cost& cost, uint64_t calls) const;
 
   const target::Rates& rates() const { return rates_; }
 

@@ -6,18 +6,20 @@
 #include "mote/compiler/emit/builder.h"
 #include "mote/ops/attention/attention.h"
 #include "mote/ops/conv/conv.h"
+#include "mote/ops/conv_transpose/conv_transpose.h"
 #include "mote/ops/conv_winograd/conv_winograd.h"
 #include "mote/ops/gather/gather.h"
 #include "mote/ops/lstm/lstm.h"
 #include "mote/ops/matmul/matmul.h"
+#include "mote/ops/q_matmul/q_matmul.h"
 #include "mote/ops/reshape/reshape.h"
 #include "mote/tools/profile_record.h"
 
 namespace mote::tools {
 namespace {
 
-using emit::Cost;
 using emit::TensorId;
+using program::Cost;
 
 class Costs : public ::testing::Test {
  protected:
@@ -30,11 +32,11 @@ class Costs : public ::testing::Test {
   // Of instruction i, as the records have it and as the file has it.
   Cost cost(size_t i = 0) {
     EXPECT_TRUE(b_.ok()) << b_.error();
-    const Cost before = emit::cost_of(emit::CostSource(b_.records()), b_.records().instructions[i]);
+    const Cost before = program::cost_of(program::CostSource(b_.records()), b_.records().instructions[i]);
     const emit::FileBytes file = api_test::finish(b_);
     ProgramTable t;
     EXPECT_TRUE(read_table(file.span(), file.size, &t, nullptr).ok());
-    const Cost c = emit::cost_of(emit::CostSource(t), t.instructions[i]);
+    const Cost c = program::cost_of(program::CostSource(t), t.instructions[i]);
     EXPECT_EQ(c.macs, before.macs);
     if (t.instructions.size == 1) {
       EXPECT_EQ(t.certificate->macs, c.macs);
@@ -55,6 +57,65 @@ TEST_F(Costs, MatrixProduct) {
   EXPECT_EQ(c.constant_bytes, 7u * 3 * 4);
   EXPECT_EQ(c.written_bytes, 5u * 3 * 4);
   EXPECT_FALSE(c.integer);
+}
+
+// Products of batches, counted one by one as the definition has them.
+uint64_t count_products(const emit::Dims& y, int32_t k) {
+  uint64_t n = 0, rows = 1;
+  for (size_t i = 0; i + 1 < y.size(); ++i) rows *= static_cast<uint64_t>(y[i]);
+  for (uint64_t row = 0; row < rows; ++row)
+    for (int32_t column = 0; column < y.back(); ++column) n += static_cast<uint64_t>(k);
+  return n;
+}
+
+TEST_F(Costs, BatchedProductsMeetTheirOwnWeights) {
+  struct Case {
+    emit::Dims x, w, y;  // w (..., n, k)
+  };
+  const int32_t k = 6;
+  const Case cases[] = {{{5, k}, {3, k}, {5, 3}},
+                        {{2, 5, k}, {3, k}, {2, 5, 3}},
+                        {{4, 5, k}, {4, 3, k}, {4, 5, 3}},
+                        {{2, 1, 5, k}, {2, 7, 3, k}, {2, 7, 5, 3}},
+                        {{2, 7, 5, k}, {2, 1, 3, k}, {2, 7, 5, 3}},
+                        {{5, k}, {2, 7, 3, k}, {2, 7, 5, 3}}};
+  ops::q_matmul::Attrs a;
+  a.to = static_cast<uint32_t>(DType::s32);
+  size_t at = 0;
+  for (const Case& c : cases) {
+    const std::string number = std::to_string(at);
+    const TensorId x = b_.input("x" + number, DType::s8, c.x), w = b_.input("w" + number, DType::s8, c.w);
+    b_.output("y" + number, b_.op(OpId::q_matmul, a, {x, w}));
+    const program::CostSource source(b_.records());
+    EXPECT_EQ(program::cost_of(source, b_.records().instructions[at++]).macs, count_products(c.y, k)) << "q_matmul, case " << number;
+    emit::Dims right = c.w;
+    std::swap(right[right.size() - 1], right[right.size() - 2]);
+    const TensorId p = b_.input("p" + number, DType::f32, c.x), q = b_.input("q" + number, DType::f32, right);
+    b_.output("z" + number, b_.op(OpId::matmul, ops::matmul::Attrs{}, {p, q}));
+    const program::CostSource both(b_.records());
+    EXPECT_EQ(program::cost_of(both, b_.records().instructions[at++]).macs, count_products(c.y, k)) << "matmul, case " << number;
+  }
+  ASSERT_TRUE(b_.ok()) << b_.error();
+}
+
+// Every input element of a group meets the kernel of every output of that group.
+TEST_F(Costs, GroupsOfTransposedConvolutions) {
+  for (const int32_t groups : {1, 2, 4}) {
+    const int32_t channels = 8, outputs = 12, height = 3, width = 5, kernel = 2;
+    uint64_t expected = 0;
+    for (int32_t i = 0; i < height * width; ++i)
+      for (int32_t c = 0; c < channels; ++c)
+        for (int32_t o = 0; o < outputs; ++o)
+          if (c / (channels / groups) == o / (outputs / groups)) expected += kernel * kernel;
+    ops::conv_transpose::Attrs a;
+    a.groups = groups;
+    const std::string number = std::to_string(groups);
+    const TensorId x = b_.input("x" + number, DType::f32, {1, height, width, channels});
+    b_.output("y" + number, b_.op(OpId::conv_transpose, a, {x, zeros({outputs, kernel, kernel, channels / groups})}));
+    ASSERT_TRUE(b_.ok()) << b_.error();
+    const program::CostSource source(b_.records());
+    EXPECT_EQ(program::cost_of(source, b_.records().instructions.back()).macs, expected) << groups << " groups";
+  }
 }
 
 TEST_F(Costs, ProductOfIntegers) {
@@ -124,7 +185,7 @@ TEST_F(Costs, StripsMakeOnePassInSeveralCalls) {
   b_.end();
   b_.output("y", y);
   EXPECT_TRUE(b_.ok()) << b_.error();
-  const std::vector<uint64_t> calls = emit::calls_per_pass(emit::CostSource(b_.records()));
+  const std::vector<uint64_t> calls = program::calls_per_pass(program::CostSource(b_.records()));
   EXPECT_EQ(std::vector<uint64_t>(calls.begin(), calls.begin() + 2), (std::vector<uint64_t>{1, 4}));
 }
 

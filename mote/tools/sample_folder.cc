@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "mote/tools/files.h"
+#include "mote/tools/image_doubt.h"
 #include "mote/tools/model_file.h"
 #include "mote/tools/npy.h"
 #include "mote/tools/values.h"
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 using driver::Array;
-using Io = driver::Signature::Io;
+using SignatureIo = driver::Signature::Io;
 
 std::string extension_of(const std::string& path) {
   std::string e = fs::path(path).extension().string();
@@ -55,7 +56,7 @@ void convert(DType to, const std::string& path, Array* a) {
   a->dtype = to;
 }
 
-bool fits(const Io& io, const std::vector<int64_t>& dims) {
+bool fits(const SignatureIo& io, const std::vector<int64_t>& dims) {
   if (dims.size() != io.dims[0].size()) return false;
   for (size_t i = 0; i < dims.size(); ++i) {
     int64_t least = io.dims[0][i], most = least;
@@ -74,7 +75,9 @@ std::vector<std::string> entries_of(const std::string& folder) {
   return all;
 }
 
-std::string file_of(const std::string& folder, const Io& io) { return (fs::path(folder) / (file_name_of(io.name) + ".npy")).string(); }
+std::string file_of(const std::string& folder, const SignatureIo& io) {
+  return (fs::path(folder) / (file_name_of(io.name) + ".npy")).string();
+}
 
 }  // namespace
 
@@ -85,6 +88,7 @@ SampleFolder::SampleFolder(const std::string& path, const driver::Signature::Met
   find(path);
   if (places_.empty())
     throw Failure(path + ": no samples: expected .npy, .jpg, .png or .wav files, or a folder of NAME.npy for each sample");
+  total_ = places_.size();
   if (range.skip >= places_.size())
     throw Failure(path + ": expected more than " + std::to_string(range.skip) + " samples, found " + std::to_string(places_.size()));
   places_.erase(places_.begin(), places_.begin() + static_cast<long>(range.skip));
@@ -97,7 +101,7 @@ void SampleFolder::find(const std::string& path) {
     for (size_t i = 0; i < parts; ++i) places_.push_back({path, i});
     return;
   }
-  const auto there = [&](const Io& io) { return fs::exists(file_of(path, io)); };
+  const auto there = [&](const SignatureIo& io) { return fs::exists(file_of(path, io)); };
   if (method_.inputs.size() > 1 && std::all_of(method_.inputs.begin(), method_.inputs.end(), there)) {
     by_input_ = true;
     size_t parts = 0;
@@ -124,16 +128,10 @@ void SampleFolder::find(const std::string& path) {
   }
 }
 
-std::string SampleFolder::doubt() const {
-  for (const char* key : {"channels", "resize", "scale", "mean", "std"})
-    if (!metadata_(std::string("preprocess.image.") + key).empty()) return "";
-  if (!images_) return "";
-  return "images are taken as RGB values from 0 to 1, stretched to the input's size: where the model was trained with others, say so "
-         "(--metadata preprocess.image.scale=..., .mean, .std, .channels, .resize), or ranges will not fit";
-}
+std::string SampleFolder::doubt() const { return images_ ? image_doubt(metadata_) : ""; }
 
 Array SampleFolder::load(const std::string& path, size_t input) const {
-  const Io& io = method_.inputs[input];
+  const SignatureIo& io = method_.inputs[input];
   const std::string e = extension_of(path);
   Array a;
   std::string error;
@@ -165,7 +163,7 @@ Array SampleFolder::load(const std::string& path, size_t input) const {
 
 // How many samples a file has: one where it fits the input, otherwise one for each index (or batch) of the first axis.
 void SampleFolder::split(size_t input, File* file) const {
-  const Io& io = method_.inputs[input];
+  const SignatureIo& io = method_.inputs[input];
   const Array& a = file->array;
   file->dims = a.dims;
   file->parts = 1;

@@ -27,6 +27,7 @@ class SampleFolder : public quant::Samples {
   SampleFolder(const std::string& path, const driver::Signature::Method& method, const MetadataOf& metadata, SampleRange range);
 
   size_t count() const override { return places_.size(); }
+  size_t total() const { return total_; }  // in the folder, whatever the range takes
   bool read(size_t index, std::vector<driver::Array>* inputs, std::string* error) override;
 
   // What makes the data doubtful before it is read: images of which nobody said how they are prepared. Empty: nothing.
@@ -54,6 +55,7 @@ class SampleFolder : public quant::Samples {
   const driver::Signature::Method method_;
   const MetadataOf metadata_;
   std::string folder_;
+  size_t total_ = 0;
   bool by_input_ = false;  // NAME.npy for each input
   bool images_ = false;
   std::vector<Place> places_;

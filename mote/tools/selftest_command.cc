@@ -1,21 +1,18 @@
 #include <cstdio>
 
+#include "mote/platform/file.h"
 #include "mote/tools/bisect.h"
 #include "mote/tools/commands.h"
 #include "mote/tools/golden.h"
 #include "mote/tools/json_out.h"
+#include "mote/tools/program_options.h"
+#include "mote/tools/progress.h"
 #include "mote/tools/text_table.h"
+#include "mote/tools/validate_kernels.h"
 #include "mote/tools/values.h"
 
 namespace mote::tools {
 namespace {
-
-struct SelftestSettings {
-  std::string file, weights, kernels;
-  std::vector<std::string> backends;
-  uint32_t threads = 1;
-  bool json = false;
-};
 
 struct Outcome {
   std::string method, output;
@@ -24,10 +21,12 @@ struct Outcome {
   Comparison comparison;
 };
 
-std::vector<Outcome> run_examples(Session& session) {
+std::vector<Outcome> run_examples(Session& session, Progress* progress) {
   std::vector<Outcome> all;
   session.create_instance();
-  for (const GoldenExample& e : golden_examples(session)) {
+  const std::vector<GoldenExample> examples = golden_examples(session);
+  for (const GoldenExample& e : examples) {
+    progress->show("running examples", static_cast<double>(&e - examples.data()) / static_cast<double>(examples.size()));
     // Examples are independent: state of one must not reach the next.
     session.reset_state();
     for (const GoldenTensor& t : e.inputs) session.set_input(e.method, t.index, t.array);
@@ -41,14 +40,31 @@ std::vector<Outcome> run_examples(Session& session) {
   return all;
 }
 
-// Of the first example that fails, where parts of the program run on a backend.
-Bisected find_operator(const SelftestSettings& s, Session& session, const std::vector<Outcome>& outcomes) {
-  if (mote_instance_degraded(session.instance(), nullptr) > 0) return {};
+// The first instruction of an example whose fast kernel differs from the portable one.
+std::string find_kernel(const ProgramOptions& s, const GoldenExample& e) {
+  MappedFile file, weights;
+  if (!MappedFile::open(s.file.c_str(), &file).ok() || (!s.weights.empty() && !MappedFile::open(s.weights.c_str(), &weights).ok()))
+    return "";
+  Arrays inputs(e.inputs.size());
+  for (const GoldenTensor& t : e.inputs)
+    if (t.index < inputs.size()) inputs[t.index] = t.array;
+  const std::string found = differing_instruction(file.bytes(), weights.bytes(), s.kernels, e.method, inputs);
+  return found.empty() ? "no fast kernel differs from the portable one by itself" : "the first operator that differs: " + found;
+}
+
+// Of the first example that fails: on a backend where parts of the program run on one, else among the kernels.
+Bisected find_operator(const ProgramOptions& s, Session& session, const std::vector<Outcome>& outcomes) {
   for (const Outcome& o : outcomes) {
     if (o.comparison.passed) continue;
-    for (const GoldenExample& e : golden_examples(session))
-      if (e.example == o.example && mote_program_method_name(session.program(), e.method) == o.method)
-        return bisect(s.file, {s.weights, false, s.kernels, s.threads, s.backends}, e);
+    for (const GoldenExample& e : golden_examples(session)) {
+      if (e.example != o.example || mote_program_method_name(session.program(), e.method) != o.method) continue;
+      Bisected b;
+      const bool placed = mote_instance_degraded(session.instance(), nullptr) == 0;
+      if (placed) b = bisect(s.file, s, e);
+      if (b.found || !b.backend.empty()) return b;
+      b.note = find_kernel(s, e);
+      return b;
+    }
   }
   return {};
 }
@@ -61,7 +77,7 @@ void print_bisected(const Bisected& b) {
   else if (!b.note.empty()) std::printf("%s%s\n", b.backend.empty() ? "" : (b.backend + ": ").c_str(), b.note.c_str());
 }
 
-void print_text(const SelftestSettings& s, const std::vector<Outcome>& outcomes, size_t failed) {
+void print_text(const ProgramOptions& s, const std::vector<Outcome>& outcomes, size_t failed) {
   TextTable table({"method", "example", "output", "largest error", "allowed", "result"});
   for (const Outcome& o : outcomes) {
     const Comparison& c = o.comparison;
@@ -75,7 +91,7 @@ void print_text(const SelftestSettings& s, const std::vector<Outcome>& outcomes,
   std::printf("%s: %zu of %zu outputs as expected\n", s.file.c_str(), outcomes.size() - failed, outcomes.size());
 }
 
-void print_results(const SelftestSettings& s, const std::vector<Outcome>& outcomes, size_t failed, const Bisected& b) {
+void print_results(const ProgramOptions& s, const std::vector<Outcome>& outcomes, size_t failed, const Bisected& b) {
   Json results = Json::array();
   for (const Outcome& o : outcomes) {
     const Comparison& c = o.comparison;
@@ -93,17 +109,22 @@ void print_results(const SelftestSettings& s, const std::vector<Outcome>& outcom
   if (b.found)
     j["first_difference"] = {{"part", b.part},           {"backend", b.backend},       {"operator", b.op}, {"node", b.node},
                              {"error", b.largest_error}, {"allowed_error", b.allowed}, {"alone", b.alone}};
+  else if (!b.note.empty()) j["note"] = b.note;
   print_json(j);
 }
 
-int selftest(const SelftestSettings& s) {
-  Session session(s.file, {s.weights, false, s.kernels, s.threads, s.backends});
+int selftest(const ProgramOptions& s) {
+  Progress progress;
+  progress.show("loading");
+  Session session(s.file, s);
   if (mote_program_golden_count(session.program()) == 0)
     throw Failure(s.file + ": the program has no golden data: expected at least one example, found none");
-  const std::vector<Outcome> outcomes = run_examples(session);
+  const std::vector<Outcome> outcomes = run_examples(session, &progress);
   size_t failed = 0;
   for (const Outcome& o : outcomes) failed += !o.comparison.passed;
+  if (failed > 0) progress.show("looking for the operator");
   const Bisected bisected = failed > 0 ? find_operator(s, session, outcomes) : Bisected{};
+  progress.clear();
   if (s.json) print_results(s, outcomes, failed, bisected);
   else print_text(s, outcomes, failed);
   if (!s.json) print_bisected(bisected);
@@ -113,15 +134,9 @@ int selftest(const SelftestSettings& s) {
 }  // namespace
 
 void add_selftest(CLI::App& app, Context& context) {
-  auto s = std::make_shared<SelftestSettings>();
+  auto s = std::make_shared<ProgramOptions>();
   CLI::App* c = app.add_subcommand("selftest", "Run the golden examples a program carries and compare");
-  c->add_option("FILE", s->file, "program (.mote)")->required();
-  c->add_option("--threads", s->threads, "threads that share the work (default 1)")->check(CLI::PositiveNumber);
-  c->add_option("--kernels", s->kernels, "instruction set of the kernels (default: the best of this machine)");
-  c->add_option("--backend", s->backends, "backends the program may use besides the CPU (default: all of this build); once for each")
-      ->allow_extra_args(false);
-  c->add_option("--weights", s->weights, "file with the program's external weights");
-  c->add_flag("--json", s->json, "print JSON (docs/json.md)");
+  add_program_options(c, s.get());
   c->callback([s, &context] {
     context.json = s->json;
     context.exit_code = selftest(*s);

@@ -17,12 +17,13 @@ struct OpenSettings {
   std::string kernels;  // instruction set, or empty: the best
   uint32_t threads = 1;
   std::vector<std::string> backends;  // the program may use, besides the CPU; empty: every one of this build
+  uint64_t memory_limit = 0;          // most bytes for program and instance, and again for each piece of its backends; 0: no limit
 };
 
 class Session {
  public:
   // With the backends of this build and of plug-ins, or with those of a registry.
-  Session(const std::string& path, const OpenSettings& settings = {}, RegistryHandle registry = nullptr);
+  explicit Session(const std::string& path, const OpenSettings& settings = {}, RegistryHandle registry = nullptr);
 
   const std::string& path() const { return path_; }
   mote_program* program() const { return program_.get(); }
@@ -47,6 +48,7 @@ class Session {
 
   std::string path_, kernels_;
   uint32_t threads_;
+  uint64_t memory_limit_;
   RegistryHandle registry_;
   ProgramHandle program_;
   InstanceHandle instance_;

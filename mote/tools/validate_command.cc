@@ -3,17 +3,20 @@
 #include <cstdio>
 
 #include "mote/compiler/driver/check.h"
+#include "mote/compiler/driver/narrow_io.h"
 #include "mote/platform/file.h"
 #include "mote/tools/commands.h"
 #include "mote/tools/compile_settings.h"
 #include "mote/tools/failure.h"
 #include "mote/tools/first_difference.h"
+#include "mote/tools/input_option.h"
 #include "mote/tools/json_out.h"
 #include "mote/tools/model_file.h"
-#include "mote/tools/npy.h"
+#include "mote/tools/program_options.h"
 #include "mote/tools/progress.h"
 #include "mote/tools/quantize_settings.h"
 #include "mote/tools/text_table.h"
+#include "mote/tools/validate_kernels.h"
 #include "mote/tools/values.h"
 
 namespace mote::tools {
@@ -58,83 +61,57 @@ struct OpenProgram {
   driver::HostProgram program;
 };
 
-Sample given_sample(const ValidateSettings& s, const driver::Signature::Method& method) {
-  driver::GivenExample given;
-  for (const std::string& text : s.inputs) {
-    const size_t at = text.rfind('=');
-    const std::string path = at == std::string::npos ? text : text.substr(at + 1);
-    std::string error;
-    if (!read_npy(path, &given[at == std::string::npos ? "" : text.substr(0, at)], &error)) throw Failure(path + ": " + error);
-  }
-  driver::Example example;
-  std::string error;
-  if (!driver::resolve_given({{method}}, given, &example, &error)) throw Failure("--input: " + error);
-  Sample sample;
-  for (size_t i = 0; i < method.inputs.size(); ++i) sample.inputs.push_back({method.inputs[i].name, std::move(example.inputs[i])});
-  return sample;
-}
-
-std::vector<Sample> make_samples(const ValidateSettings& s, const driver::Signature::Method& method) {
-  if (!s.inputs.empty()) return {given_sample(s, method)};
-  std::vector<Sample> all;
-  for (int k = 0; k < s.samples; ++k) {
-    std::vector<Array> arrays = driver::make_inputs(method, static_cast<size_t>(k) % 3, static_cast<uint64_t>(k) + 1);
-    Sample sample;
-    for (size_t i = 0; i < arrays.size(); ++i) sample.inputs.push_back({method.inputs[i].name, std::move(arrays[i])});
-    all.push_back(std::move(sample));
-  }
-  return all;
-}
-
 class Validation {
  public:
-  Validation(const ValidateSettings& s)
-      : s_(s), source_(open_model(s.model)), open_(s.file, s.weights), options_(options_of(settings_of(open_.evidence("options")))) {
+  Validation(const ValidateSettings& s, Progress* progress)
+      : s_(s), progress_(*progress), source_(open_model(s.model)), open_(s.file, s.weights), options_(model_options(&narrow_io_)) {
     ir::Problems problems;
     driver::Signature signature;
     if (!driver::read_signature(source_, options_, &signature, &problems)) throw Failure(problems_text(s.model, problems));
-    samples_ = make_samples(s, signature.methods[0]);
+    samples_ = make_samples(s.inputs, s.samples, signature.methods[0]);
     check_source();
     choose_judgement();
   }
 
   int run() {
-    Progress progress;
-    progress.show("running the program", 0.2);
+    progress_.show("running the program", 0.1);
     for (const Sample& sample : samples_) {
-      std::vector<Array> inputs, outputs;
-      for (const NamedArray& in : sample.inputs) inputs.push_back(in.array);
-      std::string error;
-      if (!open_.program.run(0, inputs, &outputs, &error)) throw Failure(s_.file + ": " + error);
-      found_.push_back(std::move(outputs));
+      inputs_.emplace_back();
+      for (const NamedArray& in : sample.inputs) inputs_.back().push_back(in.array);
+      if (narrow_io_) driver::to_codes(open_.table(), &inputs_.back());
     }
-    progress.show("running the reference", 0.5);
+    run_default();
+    progress_.show("running the reference", 0.2);
     reference_ = run_reference(false);
     compare();
-    if (!passed() && judgement_.least_db > 0 && reference_.runtime.compare(0, 11, "onnxruntime") == 0) try_optimized();
-    progress.show("looking for the first difference", 0.8);
-    if (!passed()) locate();
-    progress.clear();
+    if (!outputs_passed() && judgement_.least_db > 0 && reference_.runtime.compare(0, 11, "onnxruntime") == 0) try_optimized();
+    compare_kernels();
+    progress_.show("looking for the first difference", 0.8);
+    if (!outputs_passed() && kernels_.differences.empty()) locate();
+    progress_.clear();
     if (s_.json) print_results();
     else print_text();
     return passed() ? kSuccess : kFailed;
   }
 
  private:
+  // How the program was compiled, but with the model's own inputs and outputs: 8-bit ones are judged by the numbers they stand for.
+  driver::CompileOptions model_options(bool* narrow_io) const {
+    driver::CompileOptions o = options_of(settings_of(open_.evidence("options")));
+    *narrow_io = o.io_int8;
+    o.io_int8 = false;
+    return o;
+  }
+
   void check_source() {
     const std::string recorded = open_.evidence("source.sha256");
     if (!recorded.empty() && recorded != driver::sha256_hex({source_.bytes.data, source_.bytes.size}))
       notes_.push_back("the program says it was compiled from another file than " + s_.model);
   }
 
-  // Numbers as the design states them: f32 within 1e-4, integer models of TFLite the same bits, quantized ONNX models by SQNR.
   void choose_judgement() {
-    const Span<const Instruction> instructions = open_.table().instructions;
-    if (driver::is_quantized(instructions) && open_.evidence("source.format") == "onnx") judgement_.least_db = 30;
-    // Outputs that are next to nothing, such as probabilities of things that are not there, have no more right digits than 1 has.
-    judgement_.floor = 5e-7;
-    if (s_.tolerance >= 0) judgement_ = {s_.tolerance, true, 0, 0};
-    if (s_.sqnr_db >= 0) judgement_.least_db = s_.sqnr_db;
+    const bool quantized = driver::is_quantized(open_.table().instructions) && (narrow_io_ || open_.evidence("source.format") == "onnx");
+    judgement_ = judgement_of(s_.tolerance, s_.sqnr_db, quantized);
   }
 
   ReferenceResult run_reference(bool all) {
@@ -184,8 +161,39 @@ class Validation {
     }
   }
 
-  bool passed() const {
+  bool passed() const { return outputs_passed() && kernels_.passed(); }
+  bool outputs_passed() const {
     return std::all_of(results_.begin(), results_.end(), [](const OutputResult& r) { return r.passed; });
+  }
+
+  // With the kernels that a user of this machine gets.
+  void run_default() {
+    driver::HostProgram program;
+    program.on_progress(
+        [this](double runs) { progress_.show("running the program", 0.1 + 0.1 * runs / static_cast<double>(inputs_.size())); });
+    std::string error;
+    if (!program.open(open_.file.bytes(), open_.external.bytes(), {}, &error, nullptr, options_.select))
+      throw Failure(s_.file + ": " + error);
+    for (const std::vector<Array>& inputs : inputs_) {
+      std::vector<Array> outputs;
+      if (!program.run(0, inputs, &outputs, &error)) throw Failure(s_.file + ": " + error);
+      if (narrow_io_) driver::to_real(open_.table(), &outputs);
+      found_.push_back(std::move(outputs));
+    }
+  }
+
+  // Every set of kernels beside the same reference. Where the outputs are wrong with all of them, the kernels are not to blame.
+  void compare_kernels() {
+    const Method& m = open_.table().methods[0];
+    const auto agreed = [&](size_t sample, Arrays outputs) {
+      if (narrow_io_) driver::to_real(open_.table(), &outputs);
+      for (uint32_t i = 0; i < m.output_count; ++i)
+        if (!agrees(outputs[i], expected_output(sample, i, results_[i].name), judgement_)) return false;
+      return true;
+    };
+    const auto heard = [this](double part) { progress_.show("comparing kernels", 0.5 + 0.3 * part); };
+    heard(0);
+    kernels_ = validate_kernels(open_.file.bytes(), open_.external.bytes(), inputs_, kPortableWork, agreed, heard);
   }
 
   // Where a model amplifies rounding, ONNX Runtime's own integer arithmetic is as far from its float emulation as ours: agreeing with
@@ -244,9 +252,19 @@ class Validation {
                  r.passed      ? "ok"
                  : r.same_type ? "WRONG"
                                : "WRONG SHAPE"});
-    std::printf("%s against %s, %zu inputs\n%s", s_.file.c_str(), reference_.runtime.c_str(), found_.size(), table.text().c_str());
+    std::printf("%s against %s, %zu inputs\n%sright where: %s\n", s_.file.c_str(), reference_.runtime.c_str(), found_.size(),
+                table.text().c_str(), judgement_.text().c_str());
+    std::string sets;
+    for (const KernelRuns& r : kernels_.sets) {
+      sets += (sets.empty() ? "" : ", ") + r.kernels + (r.threads > 1 ? " on " + std::to_string(r.threads) + " threads" : "");
+      if (r.runs < inputs_.size()) sets += " (" + std::to_string(r.runs) + " of them)";
+      sets += r.problem.empty() ? " ok" : " WRONG: " + r.problem;
+    }
+    std::printf("kernels: %s\n", sets.c_str());
+    for (const driver::KernelDifference& d : kernels_.differences)
+      std::printf("WRONG kernel of %s: %s\n", kernels_.set.c_str(), d.text().c_str());
     for (const std::string& note : notes_) std::fprintf(stderr, "mote: note: %s\n", note.c_str());
-    if (passed()) return;
+    if (outputs_passed() || !kernels_.differences.empty()) return;
     if (first_.found)
       std::printf("first difference, after %zu values that agree: '%s' from %s: largest error %s of %s, SQNR %s dB\n", first_.compared - 1,
                   first_.value.c_str(), first_.node.c_str(), real(first_.difference.largest_error).c_str(),
@@ -267,13 +285,30 @@ class Validation {
                          {"sqnr_db", finite(r.sqnr_db)},
                          {"top1", r.top1},
                          {"passed", r.passed}});
+    Json sets = Json::array(), differences = Json::array();
+    for (const KernelRuns& r : kernels_.sets)
+      sets.push_back(
+          {{"kernels", r.kernels}, {"threads", r.threads}, {"samples", r.runs}, {"passed", r.problem.empty()}, {"problem", r.problem}});
+    for (const driver::KernelDifference& d : kernels_.differences)
+      differences.push_back({{"kernels", kernels_.set},
+                             {"instruction", d.instruction},
+                             {"op", d.op},
+                             {"node", d.node},
+                             {"output", d.output},
+                             {"between_threads", d.between_parts},
+                             {"largest_error", d.difference.largest_error},
+                             {"allowed_error", d.allowed}});
     Json j = {{"model", s_.model},
               {"file", s_.file},
               {"reference", reference_.runtime},
               {"samples", found_.size()},
               {"tolerance", judgement_.tolerance},
+              {"absolute_tolerance", judgement_.floor},
+              {"least_sqnr_db", judgement_.least_db > 0 ? Json(judgement_.least_db) : Json(nullptr)},
               {"passed", passed()},
               {"outputs", outputs},
+              {"kernels", sets},
+              {"kernel_differences", differences},
               {"notes", notes_}};
     if (first_.found)
       j["first_difference"] = {{"value", first_.value},
@@ -285,13 +320,17 @@ class Validation {
   }
 
   static constexpr size_t kNone = ~size_t{0};
+  static constexpr uint64_t kPortableWork = 1000000000;  // multiply-adds that portable kernels may take: some seconds
 
   const ValidateSettings& s_;
+  Progress& progress_;
   const frontends::Source source_;
   OpenProgram open_;
+  bool narrow_io_ = false;
   const driver::CompileOptions options_;
   std::vector<Sample> samples_;
-  std::vector<std::vector<Array>> found_;  // outputs of the program for each sample
+  KernelValidation kernels_;
+  std::vector<std::vector<Array>> inputs_, found_;  // of the program, for each sample
   ReferenceResult reference_;
   Judgement judgement_;
   std::vector<OutputResult> results_;
@@ -301,12 +340,11 @@ class Validation {
   std::vector<std::string> notes_;
 };
 
-int validate_evidence(const ValidateSettings& s) {
+int validate_evidence(const ValidateSettings& s, Progress* progress) {
   const frontends::Source source = open_model(s.model);
   const OpenProgram open(s.file, s.weights);
-  Progress progress;
   const bool good = validate_quantized(s.data, source, options_of(settings_of(open.evidence("options"))), open.file.bytes(),
-                                       open.external.bytes(), &progress, s.json);
+                                       open.external.bytes(), progress, s.json);
   return good ? kSuccess : kFailed;
 }
 
@@ -317,24 +355,27 @@ void add_validate(CLI::App& app, Context& context) {
   CLI::App* c = app.add_subcommand("validate", "Compare a program with a reference for the model it was compiled from");
   c->add_option("MODEL", s->model, "model (.onnx, .tflite)")->required();
   c->add_option("FILE", s->file, "program (.mote)")->required();
-  c->add_option("--input,-i", s->inputs, "an input, NAME=FILE.npy; once for each (default: made up)")->allow_extra_args(false);
+  c->add_option("--input,-i", s->inputs, std::string(kInputHelp) + "; the others are made up")->allow_extra_args(false);
   c->add_option("--samples", s->samples, "made-up inputs to try (default 3)")->check(CLI::Range(1, 10000));
   c->add_option("--reference", s->reference, "auto, onnxruntime, litert (through python3 or $MOTE_PYTHON) or mote (unoptimised)")
       ->check(CLI::IsMember({"auto", "onnxruntime", "litert", "mote"}));
-  c->add_option("--tolerance", s->tolerance, "largest error allowed, relative to the largest expected value (default 1e-4)")
+  c->add_option("--tolerance", s->tolerance,
+                "largest error allowed, relative to the largest expected value; it alone counts then (see below)")
       ->check(CLI::NonNegativeNumber);
-  c->add_option("--sqnr", s->sqnr_db, "or signal to error ratio that is good enough, dB (default 30 for quantized ONNX models)")
-      ->check(CLI::NonNegativeNumber);
-  c->add_option("--weights", s->weights, "file with the program's external weights");
+  c->add_option("--sqnr", s->sqnr_db, "or signal to error ratio that is good enough, dB (see below)")->check(CLI::NonNegativeNumber);
+  c->add_option("--weights", s->weights, kWeightsHelp);
   const char* group = "Evidence of quantizing (docs/quantization.md)";
   c->add_option("--calibrate", s->data.calibrate, "the data that calibrated: quantize again and compare all evidence")->group(group);
   c->add_option("--test", s->data.test, "the data that the program was measured on: measure it again")->group(group);
   c->add_option("--truth", s->data.truth, "right classes of the --test inputs")->group(group);
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");
+  c->footer(how_it_judges());
   c->callback([s, &context] {
     context.json = s->json;
     const bool evidence = !s->data.calibrate.empty() || !s->data.test.empty();
-    context.exit_code = evidence ? validate_evidence(*s) : Validation(*s).run();
+    Progress progress;
+    progress.show("reading the model", 0);
+    context.exit_code = evidence ? validate_evidence(*s, &progress) : Validation(*s, &progress).run();
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include "mote/tools/commands.h"
 #include "mote/tools/json_out.h"
+#include "mote/tools/program_options.h"
 #include "mote/tools/text_table.h"
 
 namespace mote::tools {
@@ -37,7 +38,7 @@ void add_verify(CLI::App& app, Context& context) {
   CLI::App* c = app.add_subcommand("verify", "Check that a program is sound");
   c->add_option("FILE", s->file, "program (.mote)")->required();
   c->add_flag("--full", s->full, "read every byte and compare the digests of all segments");
-  c->add_option("--weights", s->weights, "file with the program's external weights");
+  c->add_option("--weights", s->weights, kWeightsHelp);
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");
   c->callback([s, &context] {
     context.json = s->json;

@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
-"""Fails when a device library uses the heap, exceptions, locales, streams, threads, static-object locks or stdio.
+"""Fails when a device library uses the heap, exceptions, locales, streams, threads, static-object locks or stdio, or anything else from
+outside that is not in ALLOWED.
 
-    forbidden_symbols.py [--nm NM] ARCHIVE...
+    forbidden_symbols.py [--nm NM] ARCHIVE...    all that refer to one another: what one defines is not from outside
+
+A symbol from outside is one that an archive needs and none of them defines. libmote_kernels holds the kernels of every ISA variant, so
+these are checked whether this machine can run them or not.
 """
 import argparse
 import re
@@ -23,15 +27,28 @@ FORBIDDEN = {
 }
 PATTERNS = {group: re.compile(pattern) for group, pattern in FORBIDDEN.items()}
 
+# What device code may need of the platform.
+ALLOWED = re.compile("|".join((
+    # GCC and Clang demand these of every freestanding platform: they call them for copies, fills and comparisons of structs and arrays,
+    # whatever the source says. None of them allocates, locks or enters the system. Device code calls them itself under no other terms.
+    r"mem(cpy|move|set|cmp)$|bcmp$",
+    # Functions of <math.h> that portable kernels define operators by, of double and float. No errno: -fno-math-errno.
+    r"(a?(sin|cos|tan)h?|atan2|sincos|ceil|floor|trunc|round|nearbyint|rint|erfc?|exp(2|m1)?|log(2|10|1p)?)f?$",
+    r"(fmax|fmin|fmod|pow|sqrt|fma|ldexp)f?$",
+    r"strcmp$",  # names of element types (core/dtype_text.cc)
+    # Arithmetic that the processor has no instruction for (libgcc, compiler-rt), and the address of the table of a relocatable object.
+    r"__[a-z]+([hsdt]f|[sdt]i|bf)\d?$|__gnu_(h2f|f2h)_ieee$|__aeabi_\w+$|_GLOBAL_OFFSET_TABLE_$",
+)))
+
 
 def names(nm, archive):
-    """(object, symbol) of everything an archive defines or needs."""
+    """(object, symbol, whether it is defined there) of everything an archive defines or needs."""
     out = subprocess.run([nm, "-A", "-P", archive], check=True, capture_output=True, text=True).stdout
     for line in out.splitlines():
         where, _, rest = line.partition(": ")
         words = rest.split()
         if len(words) >= 2:
-            yield where, words[0]
+            yield where, words[0], words[1] not in "Uvw"
 
 
 def main():
@@ -39,14 +56,17 @@ def main():
     parser.add_argument("--nm", default="nm")
     parser.add_argument("archives", nargs="+")
     options = parser.parse_args()
-    found, seen = [], 0
-    for archive in options.archives:
-        for where, symbol in names(options.nm, archive):
-            seen += 1
-            found += [f"{where}: {symbol} ({group})" for group, pattern in PATTERNS.items() if pattern.match(symbol)]
-    if seen < 100:
-        sys.exit(f"only {seen} symbols in {len(options.archives)} libraries: were they built?")
-    print(f"{seen} symbols in {len(options.archives)} libraries, {len(found)} forbidden")
+    symbols = [entry for archive in options.archives for entry in names(options.nm, archive)]
+    defined = {symbol for _, symbol, here in symbols if here}
+    found = []
+    for where, symbol, _ in symbols:
+        found += [f"{where}: {symbol} ({group})" for group, pattern in PATTERNS.items() if pattern.match(symbol)]
+    outside = sorted({(symbol, where) for where, symbol, _ in symbols if symbol not in defined})
+    found += [f"{where}: {symbol} (from outside, not in ALLOWED)" for symbol, where in outside if not ALLOWED.match(symbol)]
+    if len(symbols) < 100:
+        sys.exit(f"only {len(symbols)} symbols in {len(options.archives)} libraries: were they built?")
+    names_outside = {symbol for symbol, _ in outside}
+    print(f"{len(symbols)} symbols in {len(options.archives)} libraries, {len(names_outside)} from outside, {len(found)} forbidden")
     if found:
         sys.exit("\n".join(found))
 

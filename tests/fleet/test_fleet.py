@@ -95,6 +95,41 @@ class EndToEnd(Case):
         self.fleet("confirm", "kws")
         self.assertEqual(self.status()["state"], "CONFIRMED")
 
+    def test_confirm_and_rollback_need_no_id_where_there_is_one_model(self):
+        self.offer("1.0.0", "--gate-confirmation")
+        self.init_device()
+        self.status("install")
+        app = self.start_app()
+        self.app_says(app, "1.0.0 trial")
+        self.assertEqual(self.status()["state"], "TRIAL")
+        self.fleet("confirm")
+        self.assertEqual(self.status()["state"], "CONFIRMED")
+        app.kill()
+        self.offer("2.0.0")
+        self.confirmed("2.0.0").kill()
+        self.fleet("rollback", "--reason", "taste")
+        said = self.status()
+        self.assertEqual((said["known_good"]["version"], said["state"]), ("1.0.0", "REVERTED"))
+        self.assertEqual(said["quarantine"][0]["reason"], "taste")
+
+    def test_confirm_and_rollback_need_an_id_where_there_are_two_models(self):
+        self.offer("1.0.0", "--gate-confirmation")
+        self.init_device()
+        config = self.path / "device/fleet.toml"
+        config.write_text(config.read_text().replace("[models]\n", '[models]\nlights = "stable"\n'))
+        self.fleet("install", "kws")
+        self.app_says(self.start_app(), "1.0.0 trial")
+        for command in ("confirm", "rollback"):
+            said = self.fleet(command, code=2)
+            self.assertIn("this device has 2 models", said)
+            self.assertIn("kws", said)
+            self.assertIn("lights", said)
+        states = {model["id"]: model["state"] for model in json.loads(self.fleet("status", "--json"))["models"]}
+        self.assertEqual(states, {"kws": "TRIAL", "lights": "IDLE"})
+        self.fleet("confirm", "kws")
+        states = {model["id"]: model["state"] for model in json.loads(self.fleet("status", "--json"))["models"]}
+        self.assertEqual(states, {"kws": "CONFIRMED", "lights": "IDLE"})
+
     def test_refusals_say_why(self):
         self.offer("1.0.0", "--runtime-min", "99.0.0")
         self.init_device()

@@ -3,7 +3,9 @@
 MOTE_TUF_JS names a folder with node_modules/tuf-js; without it that part is skipped.
 """
 import functools
+import hashlib
 import http.server
+import json
 import os
 import pathlib
 import shutil
@@ -140,6 +142,30 @@ class Published(unittest.TestCase):
         if not os.environ.get("MOTE_TUF_JS") or not shutil.which("node"):
             self.skipTest("MOTE_TUF_JS is not set, or there is no node")
         self.check_client(self.by_tuf_js)
+
+    def test_sign_shows_what_it_signs_before_it_does(self):
+        def draft():
+            return json.loads((self.path / "repo/draft/targets.json").read_text())
+
+        def sign(**options):
+            return subprocess.run([MOTE, "repo", "sign", "repo", "--key", "keys/targets.pem"], cwd=self.path, text=True,
+                                  stderr=subprocess.PIPE, **options)
+        self.package.write_bytes(b"another package")
+        self.mote("add", "repo", "kws.mpkg", "--name", "kws/2.0.0.mpkg")
+        self.assertEqual(draft()["signatures"], [])
+        with open("/dev/full", "w") as full:
+            unseen = sign(stdout=full)
+        self.assertNotEqual(unseen.returncode, 0)
+        self.assertIn("nothing is signed unseen", unseen.stderr)
+        self.assertEqual(draft()["signatures"], [])
+        seen = sign(stdout=subprocess.PIPE)
+        self.assertEqual(seen.returncode, 0, seen.stderr)
+        self.assertEqual(len(draft()["signatures"]), 1)
+        lines = seen.stdout.splitlines()
+        self.assertEqual((lines[0], lines[-1]), ("signing the draft of targets:", "targets is signed"))
+        digest = hashlib.sha256(b"another package").hexdigest()
+        self.assertIn(f'  + targets/kws~12.0.0.mpkg/hashes/sha256 = "{digest}"', lines)
+        self.assertFalse([line for line in lines if "1.0.0" in line], "what is public already is not new")
 
     def test_keys_are_private_and_needed(self):
         for key in (self.path / "keys").iterdir():

@@ -57,6 +57,18 @@ class Signing(unittest.TestCase):
         self.mote("verify", "model", "--signature", "model/model.sig", "--public-key", "p256.pub")
         self.peer("verify", "key", "model", "--signature", "model/model.sig", "--public_key", "p256.pub")
 
+    def test_links_and_special_files_are_refused(self):
+        """model_signing refuses a folder with symbolic links; Mote signed and verified it as if they were not there."""
+        self.mote("sign", "model", "--key", "p256.pem", "--signature", "ours.sig")
+        verify = ("verify", "model", "--signature", "ours.sig", "--public-key", "p256.pub")
+        for make in (lambda at: at.symlink_to(self.path / "p256.pem"), lambda at: at.symlink_to(self.path), os.mkfifo):
+            at = self.path / "model/sub/more"
+            make(at)
+            self.assertRegex(self.mote(*verify, ok=False), "more is (a symbolic link|no plain file)")
+            self.assertRegex(self.mote("sign", "model", "--key", "p256.pem", "--signature", "x.sig", ok=False), "plain files")
+            at.unlink()
+        self.mote(*verify)
+
     def test_changes_are_noticed(self):
         self.mote("sign", "model", "--key", "p256.pem", "--signature", "m.sig")
         verify = ("verify", "model", "--signature", "m.sig", "--public-key")

@@ -1,14 +1,42 @@
 // Writes seed programs: random ones that open and run, each operator in turn.
 //   make_corpus DIR [COUNT [SEED]]            every program of at most 8 kB
 //   make_corpus DIR COUNT SEED cover          small ones that run an operator none before it ran: tests/fuzz/corpus
+//   make_corpus DIR COUNT SEED host           small ones whose pieces the backends of this build run: tests/fuzz/corpus_host
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 
 #include "tests/fuzz/op_case.h"
 #include "tests/fuzz/random_program.h"
-#include "tests/fuzz/run_untrusted.h"
+#include "tests/fuzz/run_host.h"
+
+namespace {
+
+int make_host_corpus(const std::string& folder, int count, uint64_t seed) {
+  using namespace mote::fuzz;
+  int written = 0;
+  for (int i = 0; i < count; ++i) {
+    Dice dice(seed * 1000003 + static_cast<uint64_t>(i));
+    mote::emit::FileBytes file;
+    const auto& all = piece_backends();
+    if (!make_delegating_program(all[static_cast<size_t>(i) % all.size()], dice, &file) || file.size > 2500) continue;
+    if (!run_host(file.span(), dice, 2000).delegated) continue;
+    char name[64];
+    std::string error;
+    std::snprintf(name, sizeof name, "/%05d.mote", i);
+    if (!mote::emit::save_file(folder + name, file.span(), &error)) {
+      std::fprintf(stderr, "%s\n", error.c_str());
+      return 1;
+    }
+    ++written;
+  }
+  std::printf("%d written\n", written);
+  return 0;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace mote::fuzz;
@@ -18,6 +46,7 @@ int main(int argc, char** argv) {
   }
   const int count = argc > 2 ? std::atoi(argv[2]) : 400;
   const uint64_t seed = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1;
+  if (argc > 4 && std::strcmp(argv[4], "host") == 0) return make_host_corpus(argv[1], count, seed);
   const bool cover = argc > 4;
   const size_t ops = known_ops().size();
   std::map<std::string, int> refusals;

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "tests/fuzz/any_kernels.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/random_program.h"
 #include "tests/fuzz/run_untrusted.h"
@@ -36,6 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   UntrustedLimits limits;
   limits.memory_bytes = 1u << 18;
   limits.steps = 500;
+  limits.select = any_kernels(dice);
   tally.count(run_untrusted({data, size}, dice, limits));
   return 0;
 }

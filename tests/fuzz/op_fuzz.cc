@@ -1,5 +1,6 @@
 // Each operator by itself: random operands and attributes -> infer -> select -> run, in buffers of exactly the right size.
 
+#include "tests/fuzz/any_kernels.h"
 #include "tests/fuzz/op_run.h"
 #include "tests/fuzz/tally.h"
 
@@ -10,7 +11,8 @@ mote::fuzz::Tally tally("op_fuzz");
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
   ++tally.executions;
-  const mote::fuzz::FuzzedOp r = mote::fuzz::fuzz_op(data, size);
+  mote::fuzz::Dice dice(mote::fuzz::Dice::digest(data, size));
+  const mote::fuzz::FuzzedOp r = mote::fuzz::fuzz_op(data, size, mote::fuzz::any_kernels(dice));
   if (r.broken != nullptr) {
     std::fprintf(stderr, "%s: %s\n", r.op->name.c_str(), r.broken);
     std::abort();

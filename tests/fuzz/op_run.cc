@@ -1,5 +1,6 @@
 #include "tests/fuzz/op_run.h"
 
+#include "mote/core/dispatch.h"
 #include "mote/format/reader.h"
 #include "mote/runtime/instance_layout.h"
 #include "mote/runtime/verify.h"
@@ -37,7 +38,7 @@ class CaseRun {
     operands_.assign(tensors_.size(), -1);
   }
 
-  CaseResult run() {
+  CaseResult run(SelectKernel select) {
     CaseResult r;
     dynamic_ = (case_.def->flags & kDataDependent) != 0;
     for (const TensorType& t : case_.outputs)
@@ -58,7 +59,7 @@ class CaseRun {
       blocks_.emplace_back(size_t{s.base} + s.per_thread, 16);
       c.scratch = blocks_.back().span();
     }
-    const KernelFn kernel = case_.def->select(c);
+    const KernelFn kernel = dispatch(*case_.def, select, c);
     if (kernel == nullptr) return r;
     if (strip_) c.rows = some_rows();
     r.ran = true;
@@ -230,9 +231,9 @@ class CaseRun {
 
 }  // namespace
 
-CaseResult run_case(OpCase& c, Dice& dice) { return CaseRun(c, dice).run(); }
+CaseResult run_case(OpCase& c, Dice& dice, SelectKernel select) { return CaseRun(c, dice).run(select); }
 
-FuzzedOp fuzz_op(const uint8_t* data, size_t size) {
+FuzzedOp fuzz_op(const uint8_t* data, size_t size, SelectKernel select) {
   FuzzedOp r;
   const auto& ops = known_ops();
   const uint16_t last = ops.back().doc->id;
@@ -251,7 +252,7 @@ FuzzedOp fuzz_op(const uint8_t* data, size_t size) {
     r.broken = "accepts a rank it does not claim";
     return r;
   }
-  static_cast<CaseResult&>(r) = run_case(c, dice);
+  static_cast<CaseResult&>(r) = run_case(c, dice, select);
   return r;
 }
 

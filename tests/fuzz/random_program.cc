@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mote/compiler/emit/builder.h"
+#include "mote/core/size.h"
 #include "mote/ops/op_table.h"
 #include "tests/fuzz/op_case.h"
 
@@ -193,11 +194,11 @@ class ProgramMaker {
   // Made-up bytes of the right sizes for the last method.
   void golden() {
     std::vector<std::vector<uint8_t>> in, out;
-    for (const TensorId t : method_inputs_) in.emplace_back(dense_bytes(t));
-    for (const TensorId t : method_outputs_) out.emplace_back(dense_bytes(t));
+    for (const TensorId t : method_inputs_) in.emplace_back(bytes_of(t));
+    for (const TensorId t : method_outputs_) out.emplace_back(bytes_of(t));
     b_.golden(static_cast<uint32_t>(b_.records().methods.size()) - 1, in, out, 0.5f);
   }
-  size_t dense_bytes(TensorId t) const { return static_cast<size_t>(element_count(b_.desc(t))) * dtype_bytes(b_.desc(t).dtype); }
+  size_t bytes_of(TensorId t) const { return static_cast<size_t>(dense_bytes(b_.desc(t))); }
 
   TensorId new_input(DType type, const Dims& dims, uint8_t dynamic = 0) {
     method_inputs_.push_back(b_.input("in" + std::to_string(method_inputs_.size()), type, dims, dynamic));

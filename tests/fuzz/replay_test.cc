@@ -8,9 +8,10 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/fuzz/any_kernels.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/op_run.h"
-#include "tests/fuzz/run_untrusted.h"
+#include "tests/fuzz/run_host.h"
 
 namespace mote::fuzz {
 namespace {
@@ -31,10 +32,11 @@ std::vector<Input> inputs_in(const std::string& folder, const std::string& prefi
   return all;
 }
 
-UntrustedResult run(const std::vector<uint8_t>& bytes) {
+UntrustedResult run(const std::vector<uint8_t>& bytes, SelectKernel select = nullptr) {
   Dice dice(Dice::digest(bytes.data(), bytes.size()));
   UntrustedLimits limits;
   limits.memory_bytes = 1u << 20;
+  limits.select = select;
   return run_untrusted({bytes.data(), bytes.size()}, dice, limits);
 }
 
@@ -47,6 +49,34 @@ TEST(Replay, SeedProgramsOpenAndRun) {
     EXPECT_GT(r.methods_run, 0u) << seed.name;
     EXPECT_EQ(r.broken, nullptr) << seed.name;
   }
+}
+
+UntrustedResult run_in_host(const std::vector<uint8_t>& bytes, uint64_t seed) {
+  Dice dice(seed);
+  return run_host({bytes.data(), bytes.size()}, dice, 500);
+}
+
+// Through the C interface, under memory limits, on the backends of this build.
+TEST(Replay, HostSeedsAndTheirMutationsDoNoHarm) {
+  const auto seeds = inputs_in("corpus_host", "");
+  ASSERT_GE(seeds.size(), 20u);
+  uint64_t delegated = 0, mutated = 0;
+  for (const Input& seed : seeds) {
+    const UntrustedResult r = run_in_host(seed.bytes, 1);
+    EXPECT_EQ(r.broken, nullptr) << seed.name;
+    delegated += r.delegated ? 1 : 0;
+    for (uint64_t i = 0; i < 20; ++i) {
+      Dice dice(i);
+      std::vector<uint8_t> bytes = seed.bytes;
+      bytes.resize(16384);
+      bytes.resize(mutate_for_host(bytes.data(), seed.bytes.size(), bytes.size(), dice));
+      const UntrustedResult m = run_in_host(bytes, i);
+      EXPECT_EQ(m.broken, nullptr) << seed.name << ", mutation " << i << ": " << m.broken;
+      mutated += m.delegated ? 1 : 0;
+    }
+  }
+  EXPECT_GE(delegated * 4, seeds.size()) << "most pieces of the corpus run, where memory limits let them";
+  EXPECT_GT(mutated, 20u);
 }
 
 TEST(Replay, MutatedSeedsDoNoHarm) {
@@ -64,14 +94,32 @@ TEST(Replay, MutatedSeedsDoNoHarm) {
   EXPECT_GT(opened, 100u);
 }
 
+// Every instruction set of this build and machine; the portable kernels first.
+std::vector<SelectKernel> all_kernels() {
+  std::vector<SelectKernel> all;
+  for (uint8_t i = 0; i < static_cast<uint8_t>(kernels::Isa::kCount); ++i)
+    if (kernels::can_run(static_cast<kernels::Isa>(i), cpu_features())) all.push_back(kernels::select_for(static_cast<kernels::Isa>(i)));
+  return all;
+}
+
 TEST(Replay, ProgramRegressions) {
-  for (const Input& input : inputs_in("regressions", "program-")) EXPECT_EQ(run(input.bytes).broken, nullptr) << input.name;
+  for (const Input& input : inputs_in("regressions", "program-"))
+    for (const SelectKernel select : all_kernels()) EXPECT_EQ(run(input.bytes, select).broken, nullptr) << input.name;
+}
+
+// Inputs of host_fuzz: what they broke was in a backend.
+TEST(Replay, HostRegressions) {
+  const auto inputs = inputs_in("regressions", "host-");
+  EXPECT_GE(inputs.size(), 6u);
+  for (const Input& input : inputs)
+    for (uint64_t seed = 1; seed < 20; ++seed) EXPECT_EQ(run_in_host(input.bytes, seed).broken, nullptr) << input.name;
 }
 
 TEST(Replay, OperatorRegressions) {
   for (const Input& input : inputs_in("regressions", "op-")) {
     ASSERT_GE(input.bytes.size(), 2u) << input.name;
-    EXPECT_EQ(fuzz_op(input.bytes.data(), input.bytes.size()).broken, nullptr) << input.name;
+    for (const SelectKernel select : all_kernels())
+      EXPECT_EQ(fuzz_op(input.bytes.data(), input.bytes.size(), select).broken, nullptr) << input.name;
   }
 }
 
@@ -84,7 +132,7 @@ TEST(Replay, EveryOperatorAcceptsRandomCases) {
     bool ran = false;
     for (int i = 0; i < 20 && !ran; ++i) {
       if (!make_case(op, dice, &c, 2000)) continue;
-      const CaseResult r = run_case(c, dice);
+      const CaseResult r = run_case(c, dice, i % 2 == 0 ? nullptr : all_kernels().back());
       EXPECT_EQ(r.broken, nullptr) << op.doc->name;
       ran = r.ran;
     }

@@ -58,7 +58,8 @@ class Host {
       blocks_.emplace_back(static_cast<size_t>(b.size), b.alignment, static_cast<uint8_t>(dice_.raw()));
       banks_.push_back(blocks_.back().span());
     }
-    ExactBlock instance_block(p_.needs().instance, 8), scratch(p_.needs().scratch(1), 16);
+    const uint32_t threads = limits.threads != nullptr ? limits.threads->count : 1;
+    ExactBlock instance_block(p_.needs().instance, 8), scratch(p_.needs().scratch(threads), 16);
     const mote_backend* backends[] = {&kTouchBackend};
     TraceHook hook;
     hook.self = this;
@@ -68,6 +69,8 @@ class Host {
     InstanceOptions options;
     options.backends = backends;
     options.trace = &hook;
+    options.select = limits.select;
+    options.threads = limits.threads;
     Instance instance;
     r_.create = instance.create(p_, {instance_block.span(), {banks_.data(), banks_.size()}, scratch.span()}, options);
     if (!r_.create.ok()) return;

@@ -10,7 +10,9 @@ namespace mote::fuzz {
 struct UntrustedLimits {
   uint64_t memory_bytes = 16u << 20;  // of banks, instance, scratch and bound buffers together; programs that need more are not run
   uint32_t steps = 2000;
-  const OpRegistry* ops = nullptr;  // null: the built-in operators
+  const OpRegistry* ops = nullptr;                                       // null: the built-in operators
+  KernelFn (*select)(uint16_t op, const OpContext&) noexcept = nullptr;  // InstanceOptions::select
+  const Threads* threads = nullptr;                                      // InstanceOptions::threads
   // Called immediately before and after each Instance::run, the first one included.
   void (*before_run)(void* self) = nullptr;
   void (*after_run)(void* self) = nullptr;
@@ -21,6 +23,7 @@ struct UntrustedResult {
   Status open, create, run;  // run: of the last method
   uint32_t methods_run = 0;
   uint64_t instructions = 0;
+  bool delegated = false;        // a run of a program with backends went well
   bool skipped = false;          // needs more memory than the limit
   const char* broken = nullptr;  // a promise the runtime broke
   std::vector<uint16_t> ops;     // what the instructions that ran to their end were

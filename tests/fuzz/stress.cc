@@ -1,7 +1,8 @@
 // The work of the fuzz targets without libFuzzer: no coverage feedback, but several times the speed, in any sanitizer build.
 //   stress EXECUTIONS SEED [DIR...]       DIR: seed programs, e.g. tests/fuzz/corpus or what a fuzz target has collected
-// One execution is one mutated program, one program with changed bytes, or one operator case. A crash prints the number of the
-// execution where abort_on_error=1 is set for the sanitizer; stress NUMBER+1 SEED DIR... comes there again.
+// One execution is one mutated program, one program with changed bytes, one operator case, or one program with pieces for backends through
+// the C interface; with MOTE_STRESS=host only the last. A crash prints the number of the execution where abort_on_error=1 is set for the
+// sanitizer; stress NUMBER+1 SEED DIR... comes there again.
 
 #include <sys/time.h>
 #include <unistd.h>
@@ -13,9 +14,11 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/fuzz/any_kernels.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/op_run.h"
 #include "tests/fuzz/random_program.h"
+#include "tests/fuzz/run_host.h"
 #include "tests/fuzz/tally.h"
 
 namespace mote::fuzz {
@@ -57,14 +60,16 @@ class Stress {
   void one(uint64_t number) {
     Dice dice((seed_ << 40) + number);
     ++tally_.executions;
-    const uint32_t kind = dice.below(100);
-    if (kind < 30) return operator_case(dice);
+    const uint32_t kind = host_only_ ? 0 : dice.below(100);
+    if (kind < 25) return host_case(number, dice);
+    if (kind < 45) return operator_case(dice);
     Bytes bytes = program(dice);
     if (kind < 75) mutate_program({bytes.data(), bytes.size()}, dice);
     else change_bytes(bytes, dice);
     UntrustedLimits limits;
     limits.memory_bytes = 1u << 18;
     limits.steps = 300;
+    limits.select = any_kernels(dice);
     tally_.count(run_untrusted({bytes.data(), bytes.size()}, dice, limits));
   }
 
@@ -75,6 +80,27 @@ class Stress {
     std::string error;
     if (!make_program(dice, {}, &file, &error)) return Bytes(64);
     return Bytes(file.data(), file.data() + file.size);
+  }
+
+  // Sizes of seeds and of fresh programs stay below this.
+  static constexpr size_t kMostBytes = 16384;
+
+  // Making a piece that a backend supports takes longer than running it: some executions in a row change the same program.
+  void host_case(uint64_t number, Dice& dice) {
+    constexpr uint64_t kInARow = 12;
+    if (base_.empty() || number / kInARow != base_number_) {
+      base_number_ = number / kInARow;
+      Dice base_dice((seed_ << 40) + (uint64_t{1} << 39) + base_number_);
+      base_.assign(kMostBytes, 0);
+      if (base_dice.chance(30) && !seeds_.empty()) base_ = seeds_[base_dice.raw() % seeds_.size()];
+      else base_.resize(mutate_for_host(base_.data(), 0, kMostBytes, base_dice));
+    }
+    Bytes bytes = base_;
+    if (number % kInARow != 0) {
+      if (dice.chance(50)) mutate_blobs({bytes.data(), bytes.size()}, dice);
+      else mutate_program({bytes.data(), bytes.size()}, dice);
+    }
+    tally_.count(run_host({bytes.data(), bytes.size()}, dice, 300));
   }
 
   static void change_bytes(Bytes& bytes, Dice& dice) {
@@ -88,7 +114,7 @@ class Stress {
   void operator_case(Dice& dice) {
     uint8_t choices[24];
     for (uint8_t& c : choices) c = dice.byte();
-    const FuzzedOp r = fuzz_op(choices, sizeof choices);
+    const FuzzedOp r = fuzz_op(choices, sizeof choices, any_kernels(dice));
     if (r.broken != nullptr) {
       std::fprintf(stderr, "%s: %s\n", r.op->name.c_str(), r.broken);
       std::abort();
@@ -102,6 +128,9 @@ class Stress {
 
   const std::vector<Bytes> seeds_;
   const uint64_t seed_;
+  Bytes base_;
+  uint64_t base_number_ = 0;
+  const bool host_only_ = std::getenv("MOTE_STRESS") != nullptr && std::strcmp(std::getenv("MOTE_STRESS"), "host") == 0;
   Tally tally_{"stress"};
 };
 

@@ -38,6 +38,7 @@ CompiledModel compile_untrusted(ConstBytes model, bool run) {
   source.bytes = ir::Bytes::copy_of(model.data, model.size);
   driver::CompileOptions options;
   options.import.max_trips = 64;
+  options.suggest_sizes = false;  // one compilation for each model
   options.golden.count = run ? 1 : 0;
   options.golden.time_ms = 200;
   options.golden.memory_bytes = 16u << 20;

@@ -15,7 +15,7 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix --component sdk)
 file(GLOB_RECURSE headers RELATIVE ${WORK}/prefix/include ${WORK}/prefix/include/*)
 list(SORT headers)
 set(expected aten.hpp backend.h backend_compiler.h backend_plugin.h custom_op.h export.h instance.h mote.h mote.hpp ops.h program.h status.h
-    values.hpp)
+    values.hpp view_check.hpp)
 list(TRANSFORM expected PREPEND mote/api/)
 if(NOT headers STREQUAL expected)
   message(FATAL_ERROR "installed headers: expected ${expected}, found ${headers}")

@@ -37,7 +37,7 @@ class Maker {
 
   bool run(emit::FileBytes* out, std::string* error) {
     b_.begin_method("main");
-    const Dims dims = {dice_.between(1, 2), dice_.between(1, 14), dice_.between(1, 14), channels()};
+    const Dims dims = {dice_.chance(4) ? 0 : dice_.between(1, 2), dice_.between(1, 14), dice_.between(1, 14), channels()};
     pool_.push_back(b_.input("x", byte_type(), dims));
     const int steps = dice_.between(1, 7);
     for (int i = 0; i < steps && b_.ok(); ++i) {
@@ -57,7 +57,7 @@ class Maker {
 
  private:
   // --- what is drawn ---
-  int32_t channels() { return dice_.chance(30) ? 16 * dice_.between(1, 4) : dice_.between(1, 40); }
+  int32_t channels() { return dice_.chance(30) ? 16 * dice_.between(1, 4) : dice_.between(1, dice_.chance(15) ? 130 : 40); }
   DType byte_type() { return dice_.chance(70) ? DType::s8 : DType::u8; }
   int32_t zero_of(DType t) { return t == DType::u8 ? dice_.between(0, 255) : dice_.chance(30) ? -128 : dice_.between(-128, 127); }
   double real(double lo, double hi) { return lo * std::pow(hi / lo, dice_.below(1000) / 999.0); }

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "mote/kernels/testing/missing_isas.h"
 #include "tests/integers/integer_program.h"
 #include "tests/integers/run_everywhere.h"
 
@@ -25,6 +26,11 @@ TEST(IntegerPrograms, GiveTheSameBitsWithEveryKernelAndThreadCount) {
     ASSERT_GE(result.runs, 3);
   }
   EXPECT_GT(made * 10, seeds * 8);  // most rolls of the dice give a program
+}
+
+TEST(IntegerPrograms, IsaVariantsThatWereNotTried) {
+  const std::string missing = kerneltest::missing_isas();
+  if (!missing.empty()) GTEST_SKIP() << "ISA variants that were not tried:" << missing;
 }
 
 }  // namespace

@@ -5,7 +5,8 @@ trained_ranges.py MOTE [CASE...]
 Makes ONNX QDQ models (8 and 16 bits, symmetric or not, one scale or one for each channel) whose ranges cut off much of what is computed,
 as training may leave them: whoever calibrated again would give other numbers. Judged: every range in the compiled graph is one of the
 model's, bit by bit; factors of products are input scale * weight scale / output scale; which operators compute with integers, and which
-stay in float; results beside ONNX Runtime's, its optimisations off (DESIGN.md, section 10: 30 dB), and within steps of the output's scale.
+stay in float; results beside ONNX Runtime's, its optimisations off (DESIGN.md, section 10: 30 dB), and within steps of the output's scale;
+where ranges are powers of two, the same codes.
 Exit codes: 0 well, 1 not, 77 skipped (no onnx or onnxruntime in this Python).
 """
 import json
@@ -265,6 +266,91 @@ def island(n):
     y = n.q(n.op("InstanceNormalization", [n.op("Erf", [y]), ones, zeros]), 0.019, 127)
     v = n.weights((4, 8, 1, 1))
     return n.product("Conv", y, v, 0.0143, 118, bias=n.bias(y, v, 4))
+
+
+# Ranges that are powers of two: floats compute exactly, many results are ties, and every code must be the one of ONNX Runtime.
+def exact(net, shape=(1, 4, 8, 8), scale=0.125, zero=113, dtype=np.uint8):
+    return net.q(net.input(list(shape)), scale, zero, dtype)
+
+
+def exact_weights(net, shape, axis=0):
+    scale = net.constant(np.full(shape[axis], 2.0**-5, np.float32), "ws")
+    codes = net.constant(net.rng.integers(-12, 13, shape).astype(np.int8), "w")
+    w = net.op("DequantizeLinear", [codes, scale, net.constant(np.zeros(shape[axis], np.int8), "wz")], axis=axis)
+    net.scale[w] = (np.full(shape[axis], 2.0**-5, np.float32), 0)
+    return w
+
+
+@case(["q_avg_pool"], steps=0)
+def ties_of_average_pool(n):
+    return n.q(n.op("AveragePool", [exact(n)], kernel_shape=[2, 2], strides=[1, 1]), 0.125, 113)
+
+
+@case(["q_avg_pool"], steps=0)
+def ties_of_average_pool_of_other_ranges(n):
+    x = exact(n, zero=-7, dtype=np.int8)
+    return n.q(n.op("AveragePool", [x], kernel_shape=[4, 2], strides=[2, 1], pads=[1, 1, 1, 1], count_include_pad=1), 0.0625, 5, np.int8)
+
+
+@case(["q_avg_pool"], steps=0)
+def ties_of_average_pool_of_16_bits(n):
+    n.opset = 21
+    x = exact(n, scale=2.0**-11, zero=0, dtype=np.int16)
+    return n.q(n.op("AveragePool", [x], kernel_shape=[2, 2], strides=[1, 1]), 2.0**-11, 0, np.int16)
+
+
+@case(["q_reduce"], steps=0)
+def ties_of_global_average_pool(n):
+    return n.q(n.op("GlobalAveragePool", [exact(n, (64, 9, 2, 2))]), 0.125, 113)
+
+
+@case(["q_reduce"], steps=0)
+def ties_of_sum(n):
+    axes = n.constant(np.array([1], np.int64))
+    return n.q(n.op("ReduceSum", [exact(n, scale=0.0625), axes]), 0.125, 90)
+
+
+@case(["q_add"], steps=0)
+def ties_of_add(n):
+    return n.q(n.op("Add", [exact(n), exact(n, zero=90)]), 0.25, 101)
+
+
+@case(["q_sub"], steps=0)
+def ties_of_sub(n):
+    return n.q(n.op("Sub", [exact(n), exact(n, scale=0.0625, zero=90)]), 0.25, 101)
+
+
+@case(["q_mul"], steps=0)
+def ties_of_mul(n):
+    return n.q(n.op("Mul", [exact(n), exact(n, zero=90)]), 0.125, 33)
+
+
+@case(["q_concat"], steps=0)
+def ties_of_concat(n):
+    return n.q(n.op("Concat", [exact(n), exact(n, scale=0.0625, zero=90)], axis=1), 0.25, 101)
+
+
+@case(["q_lut"], steps=0)
+def ties_of_another_range(n):
+    return n.q(exact(n), 0.25, 88)
+
+
+@case(["q_conv"], steps=0)
+def ties_of_conv(n):
+    x, w = exact(n), exact_weights(n, (8, 4, 3, 3))
+    return n.product("Conv", x, w, 0.25, 99, bias=n.bias(x, w, 8), pads=[1, 1, 1, 1])
+
+
+@case(["q_conv"], steps=0)
+def ties_of_depthwise(n):
+    x, w = exact(n), exact_weights(n, (4, 1, 3, 3))
+    return n.product("Conv", x, w, 0.125, 99, group=4)
+
+
+@case(["q_matmul"], steps=0)
+def ties_of_matmul(n):
+    x, w = exact(n, (2, 5, 16), zero=-11, dtype=np.int8), exact_weights(n, (16, 8), axis=1)
+    return n.product("MatMul", x, w, 0.125, 13, np.int8)
 
 
 NUMBER = r"[-+0-9.eEinfa]+"

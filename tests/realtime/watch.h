@@ -14,7 +14,11 @@ struct Counts {
 void start_watching();
 Counts stop_watching();
 
-// Ends this process with SIGSYS at the next system call, exit_group alone excepted. False when the kernel does not offer it.
+// Ends this process with SIGSYS at the next system call of any of its threads, exit_group alone excepted. False when the kernel does not
+// offer it.
 bool forbid_system_calls();
+// The same, but for what a pool of threads does: waits and wakes (futex), gives way (sched_yield) and reads the clock, which is a system
+// call only where the kernel has no faster way.
+bool forbid_system_calls_but_waiting();
 
 }  // namespace mote::realtime

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "mote/core/size.h"
+
 namespace mote::api {
 namespace {
 
@@ -9,7 +11,7 @@ namespace {
 template <class Row>
 void for_each_row(const Tensor& t, uint8_t* dense, Row row) noexcept {
   const TensorDesc& d = *t.desc;
-  const uint64_t bytes = dense_size(d);
+  const uint64_t bytes = dense_bytes(d);
   if (bytes == 0) return;
   if (d.rank == 0 || dtype_bits(d.dtype) < 8 || is_dense(d)) return row(t.as<uint8_t>(), dense, static_cast<size_t>(bytes));
   const size_t run = static_cast<size_t>(d.dims[d.rank - 1]) * dtype_bytes(d.dtype);
@@ -26,12 +28,6 @@ void for_each_row(const Tensor& t, uint8_t* dense, Row row) noexcept {
 }
 
 }  // namespace
-
-uint64_t dense_size(const TensorDesc& d) noexcept {
-  uint64_t bits = dtype_bits(d.dtype);
-  for (int i = 0; i < d.rank; ++i) bits *= static_cast<uint32_t>(d.dims[i]);
-  return (bits + 7) / 8;
-}
 
 void copy_to_tensor(const Tensor& tensor, const void* dense) noexcept {
   auto* from = const_cast<uint8_t*>(static_cast<const uint8_t*>(dense));

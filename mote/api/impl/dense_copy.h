@@ -4,9 +4,6 @@
 
 namespace mote::api {
 
-// Bytes of a tensor's elements without gaps, at its present size.
-uint64_t dense_size(const TensorDesc& d) noexcept;
-
 // Copies between a tensor (plain layout, any strides) and dense bytes. Booleans that come in are made 0 or 1, since kernels
 // may take that for granted.
 void copy_to_tensor(const Tensor& tensor, const void* dense) noexcept;

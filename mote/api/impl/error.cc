@@ -169,6 +169,13 @@ mote_status report(mote_error* error, const char* doing, Status status, int64_t 
   return report(error, doing, d, {}, expected, found);
 }
 
+void append(mote_error* error, const char* more) noexcept {
+  if (error == nullptr || more == nullptr || more[0] == 0) return;
+  const size_t used = std::strlen(error->message);
+  Text text(error->message + used, sizeof error->message - used);
+  text << ": " << more;
+}
+
 }  // namespace mote::api
 
 extern "C" {

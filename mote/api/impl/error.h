@@ -31,6 +31,9 @@ mote_status report(mote_error* error, const char* doing, const Diagnostic& diagn
 mote_status report(mote_error* error, const char* doing, Status status, int64_t expected = 0, int64_t found = 0,
                    const char* name = nullptr) noexcept;
 
+// Adds ": " and a text to the message; nothing where the text is empty or null. Cut where the message is full.
+void append(mote_error* error, const char* text) noexcept;
+
 // "mote::relu"; "" when neither the file nor the registry tells.
 const char* op_name(uint16_t op, const Names& names) noexcept;
 

@@ -19,21 +19,28 @@ mote_instance::~mote_instance() {
   mote_program_release(program);
 }
 
-void* mote_instance::take(uint64_t bytes, size_t alignment, mote::Diagnostic* why) noexcept {
-  const uint64_t total = allocated_bytes + bytes;
+bool mote_instance::count(uint64_t bytes, mote::Diagnostic* why) noexcept {
+  const uint64_t total = mote::plus(allocated_bytes, bytes);
   if (memory_limit != 0 && total > memory_limit) {
     why->status = {mote::Status::kOutOfMemory, mote::Why::kMemoryLimit};
     why->expected = mote::clamp32(memory_limit);
     why->found = mote::clamp32(total);
-    return nullptr;
+    return false;
   }
+  allocated_bytes = total;
+  return true;
+}
+
+void* mote_instance::take(uint64_t bytes, size_t alignment, mote::Diagnostic* why) noexcept {
+  const uint64_t counted = mote::api::footprint(bytes, alignment);
+  if (!count(counted, why)) return nullptr;
   void* p = bytes <= SIZE_MAX ? mote::api::allocate(static_cast<size_t>(bytes), alignment) : nullptr;
   if (p == nullptr) {
+    allocated_bytes -= counted;
     why->status = {mote::Status::kOutOfMemory, mote::Why::kMemory};
     why->found = mote::clamp32(bytes);
     return nullptr;
   }
-  allocated_bytes = total;
   return p;
 }
 
@@ -111,10 +118,19 @@ bool collect(mote_instance& i, const mote_instance_options& options, InstanceMem
   } else if (needs.scratch(threads) > 0) {
     i.scratch_memory = i.take(needs.scratch(threads), 64, why);
     if (i.scratch_memory == nullptr) return false;
-    out->scratch = {static_cast<uint8_t*>(i.scratch_memory), needs.scratch(threads)};
+    out->scratch = {static_cast<uint8_t*>(i.scratch_memory), static_cast<size_t>(needs.scratch(threads))};
   }
-  // A wrong number of the caller's banks is the runtime's to refuse.
-  const size_t count = options.banks != nullptr ? options.bank_count : banks.size;
+  // What the caller says there is beyond the program's banks is never looked at.
+  if (options.banks != nullptr && options.bank_count != banks.size) {
+    why->status = {Status::kOutOfMemory, Why::kBankCount};
+    why->expected = clamp32(banks.size);
+    why->found = clamp32(options.bank_count);
+    return false;
+  }
+  const size_t count = banks.size;
+  const uint64_t own_banks = options.banks != nullptr ? 0 : times(count, sizeof(void*));
+  if (!i.count(plus(times(count, sizeof(ByteSpan)), own_banks), why) || !i.count(times(i.table().ios.size, sizeof(IoBuffer)), why))
+    return false;
   const bool made =
       i.banks.resize(count) && (options.banks != nullptr || i.bank_memory.resize(count)) && i.buffers.resize(i.table().ios.size);
   if (!made) {
@@ -137,11 +153,7 @@ bool collect(mote_instance& i, const mote_instance_options& options, InstanceMem
 }  // namespace
 mote_status report_backend(mote_error* error, const char* doing, const Diagnostic& why, const mote_program& program) noexcept {
   const mote_status status = report(error, doing, why, program.names());
-  const char* text = error != nullptr ? backend_text(why, program) : nullptr;
-  if (text == nullptr || text[0] == 0) return status;
-  const size_t used = std::strlen(error->message), room = sizeof error->message - used - 1;
-  std::strncat(error->message, ": ", room);
-  std::strncat(error->message, text, room > 2 ? room - 2 : 0);
+  if (error != nullptr) append(error, backend_text(why, program));
   return status;
 }
 

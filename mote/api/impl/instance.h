@@ -38,7 +38,9 @@ struct mote_instance {
   ~mote_instance();
 
   const mote::ProgramTable& table() const { return program->table(); }
-  // Memory within the limit; null and *status otherwise.
+  // Counts memory that is about to be allocated. False and *why where it is beyond the limit.
+  bool count(uint64_t bytes, mote::Diagnostic* why) noexcept;
+  // Memory within the limit; null and *why otherwise.
   void* take(uint64_t bytes, size_t alignment, mote::Diagnostic* why) noexcept;
 };
 

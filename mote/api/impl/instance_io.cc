@@ -2,6 +2,7 @@
 
 #include "mote/api/impl/dense_copy.h"
 #include "mote/api/impl/instance.h"
+#include "mote/core/size.h"
 
 namespace mote::api {
 
@@ -122,7 +123,7 @@ mote_status mote_instance_set_input(mote_instance* instance, uint32_t method, ui
     else if (tensor.data == nullptr) (void)own(*instance, method, index, false, io, &why);
     if (!why.status.ok()) return report(error, kDoing, why, instance->program->names());
   }
-  const uint64_t needed = dense_size(*tensor.desc);
+  const uint64_t needed = dense_bytes(*tensor.desc);
   if (bytes != needed) {
     why.status = {Status::kShape, Why::kBufferSize};
     why.expected = mote::clamp32(needed);
@@ -141,7 +142,7 @@ mote_status mote_instance_get_output(mote_instance* instance, uint32_t method, u
   const int64_t io = io_index(*instance, method, index, true, &why);
   if (io < 0) return report(error, kDoing, why);
   const Tensor& tensor = instance->instance.output(method, index);
-  const uint64_t needed = dense_size(*tensor.desc);
+  const uint64_t needed = dense_bytes(*tensor.desc);
   why.tensor = static_cast<int32_t>(instance->table().ios[static_cast<size_t>(io)].tensor);
   if (tensor.data == nullptr && needed > 0) why.status = {Status::kNotBound, Why::kUnbound};
   else if (capacity < needed) why.status = {Status::kInvalidArgument, Why::kBufferSize};

@@ -6,10 +6,18 @@
 #include <cstdint>
 #include <new>
 
+#include "mote/core/size.h"
+
 namespace mote::api {
 
 void* allocate(size_t bytes, size_t alignment) noexcept;  // null when there is none
 void release(void* memory) noexcept;
+
+// What an allocation counts for under a memory limit: an allocator may go past almost a whole step of an alignment beyond the usual.
+constexpr size_t kUsualAlignment = 16;
+inline uint64_t footprint(uint64_t bytes, size_t alignment) noexcept {
+  return alignment > kUsualAlignment ? plus(bytes, alignment - kUsualAlignment) : bytes;
+}
 
 // An object in that memory, or null.
 template <class T, class... Args>

@@ -4,6 +4,7 @@
 
 #include "mote/api/impl/options.h"
 #include "mote/api/impl/program.h"
+#include "mote/core/size.h"
 
 namespace mote::api {
 namespace {
@@ -15,12 +16,6 @@ const Io* find_io(const mote_program* program, uint32_t method, uint32_t index, 
   const Method& m = program->table().methods[method];
   if (index >= (output ? m.output_count : m.input_count)) return nullptr;
   return &program->table().ios[(output ? m.first_output : m.first_input) + index];
-}
-
-uint64_t dense_bytes(const TensorDesc& d) noexcept {
-  uint64_t bits = dtype_bits(d.dtype);
-  for (int i = 0; i < d.rank; ++i) bits *= static_cast<uint32_t>(d.dims[i]);
-  return (bits + 7) / 8;
 }
 
 mote_status info(const mote_program* program, uint32_t method, uint32_t index, bool output, mote_tensor_info* out) noexcept {
@@ -202,7 +197,7 @@ mote_status mote_program_golden(const mote_program* program, uint32_t index, mot
   out.tolerance = g.tolerance;
   for (int k = 0; k < kMaxRank; ++k) out.dims[k] = d.dims[k] = g.dims[k];
   out.data = segment.data + g.offset;
-  out.bytes = api::dense_bytes(d);
+  out.bytes = dense_bytes(d);
   return api::write_struct(out, golden) ? mote_status{MOTE_OK} : api::invalid_argument();
 }
 

@@ -35,7 +35,7 @@ Status check_loaded(const Program& program) noexcept {
 class Opening {
  public:
   Opening(const mote_open_options* options, mote_error* error) : error_(error) {
-    if (!read_struct(options, &options_)) (void)fail({Status::kInvalidArgument, Why::kApiArgument});
+    if (!read_struct(options, &options_) || !names_are_there()) (void)fail({Status::kInvalidArgument, Why::kApiArgument});
     else if ((program_ = make<mote_program>()) == nullptr) (void)fail({Status::kOutOfMemory, Why::kMemory});
     else use_registry();
   }
@@ -79,11 +79,25 @@ class Opening {
     status_ = report(error_, kOpen, s, expected, found, name);
     return status_;
   }
+  // A file that cannot be opened, with the system's reason. `name` where the caller named more files than one.
+  mote_status fail_file(Status s, const char* name = nullptr) {
+    char reason[128];
+    last_file_error(reason, sizeof reason);
+    (void)fail(s, 0, 0, name);
+    append(error_, reason);
+    return status_;
+  }
 
  private:
   mote_status report_failure(const Diagnostic& d, const ProgramTable* table = nullptr) {
     status_ = report(error_, kOpen, d, {table, &program_->custom});
     return status_;
+  }
+
+  bool names_are_there() const {
+    for (uint32_t i = 0; options_.backends != nullptr && i < options_.backend_count; ++i)
+      if (options_.backends[i] == nullptr) return false;
+    return true;
   }
 
   void use_registry() {
@@ -103,7 +117,7 @@ class Opening {
       *out = {static_cast<const uint8_t*>(options_.weights), static_cast<size_t>(options_.weights_size)};
     } else if (options_.weights_path != nullptr) {
       const Status s = MappedFile::open(options_.weights_path, &program_->weights);
-      if (!s.ok()) return (void)fail(s, 0, 0, options_.weights_path), false;
+      if (!s.ok()) return (void)fail_file(s, options_.weights_path), false;
       *out = program_->weights.bytes();
     }
     return true;
@@ -121,6 +135,7 @@ class Opening {
     if (!read_table(file, file.size, &table, &d).ok()) return (void)report_failure(d), false;
     ConstBytes weights;
     if (!find_weights(&weights)) return false;
+    if (!count(times(table.segments.size, sizeof(ConstBytes)))) return false;
     if (!program_->segments.resize(table.segments.size)) return (void)fail({Status::kOutOfMemory, Why::kMemory}), false;
     for (uint32_t i = 0; i < table.segments.size; ++i) {
       const Segment& s = table.segments[i];
@@ -132,6 +147,7 @@ class Opening {
   bool read_segments(const ByteSource& from, const ProgramTable& table) {
     ConstBytes weights;
     if (!find_weights(&weights)) return false;
+    if (!count(times(table.segments.size, sizeof(ConstBytes) + sizeof(void*)))) return false;
     if (!program_->segments.resize(table.segments.size) || !program_->segment_memory.resize(table.segments.size))
       return (void)fail({Status::kOutOfMemory, Why::kMemory}), false;
     for (uint32_t i = 0; i < table.segments.size; ++i) {
@@ -140,7 +156,7 @@ class Opening {
                           (s.kind == SegmentKind::kGolden && (options_.flags & MOTE_OPEN_GOLDEN) != 0);
       if ((s.flags & kExternal) != 0) {
         program_->segments[i] = part(weights, s);
-      } else if (wanted) {
+      } else if (wanted && s.size > 0) {
         void* memory = take(s.size, s.alignment);
         if (memory == nullptr) return false;
         program_->segment_memory[i] = memory;
@@ -152,16 +168,22 @@ class Opening {
     return true;
   }
 
+  // Counts memory that is about to be allocated; false and a failure beyond the limit.
+  bool count(uint64_t bytes) {
+    const uint64_t total = plus(program_->allocated_bytes, bytes), limit = options_.memory_limit_bytes;
+    if (limit != 0 && total > limit) {
+      (void)fail({Status::kOutOfMemory, Why::kMemoryLimit}, static_cast<int64_t>(limit), static_cast<int64_t>(total));
+      return false;
+    }
+    program_->allocated_bytes = total;
+    return true;
+  }
+
   // Memory within the limit, or null and a failure.
   void* take(uint64_t bytes, size_t alignment) {
-    const uint64_t total = program_->allocated_bytes + bytes;
-    if (options_.memory_limit_bytes != 0 && total > options_.memory_limit_bytes) {
-      (void)fail({Status::kOutOfMemory, Why::kMemoryLimit}, static_cast<int64_t>(options_.memory_limit_bytes), static_cast<int64_t>(total));
-      return nullptr;
-    }
+    if (!count(footprint(bytes, alignment))) return nullptr;
     void* p = bytes <= SIZE_MAX ? allocate(static_cast<size_t>(bytes), alignment) : nullptr;
     if (p == nullptr) (void)fail({Status::kOutOfMemory, Why::kMemory}, 0, static_cast<int64_t>(bytes));
-    else program_->allocated_bytes = total;
     return p;
   }
 
@@ -237,10 +259,10 @@ mote_status mote_program_open_file(const char* path, const mote_open_options* op
   if (!opening.ok()) return opening.status();
   if ((opening.options().flags & MOTE_OPEN_READ) != 0) {
     mote::File file;
-    if (const Status s = mote::File::open(path, &file); !s.ok()) return opening.fail(s);
+    if (const Status s = mote::File::open(path, &file); !s.ok()) return opening.fail_file(s);
     return opening.open_parts(mote::byte_source(file), out_program);
   }
-  if (const Status s = mote::MappedFile::open(path, &opening.program().file); !s.ok()) return opening.fail(s);
+  if (const Status s = mote::MappedFile::open(path, &opening.program().file); !s.ok()) return opening.fail_file(s);
   return opening.open_bytes(opening.program().file.bytes(), out_program);
 }
 

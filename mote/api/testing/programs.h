@@ -54,6 +54,16 @@ inline emit::FileBytes add_relu(float addend = 1) {
   return finish(b);
 }
 
+// y = relu(x), x of shape (4) and type s8, with a scale.
+inline emit::FileBytes quantized_relu() {
+  emit::ProgramBuilder b;
+  b.begin_method("main");
+  const emit::TensorId x = b.input("x", DType::s8, {4});
+  b.quantization(x, 0.5f, 3);
+  b.output("y", b.op(OpId::relu, NoAttrs{}, {x}));
+  return finish(b);
+}
+
 // y = relu(x), x of shape (<=8, 2).
 inline emit::FileBytes dynamic_relu() {
   emit::ProgramBuilder b;

@@ -2,8 +2,7 @@
 
 // Backends that know operators by families, each a range of neighbouring operators with one function that lowers them.
 
-#include <new>
-
+#include "mote/backends/common/guard.h"
 #include "mote/backends/common/piece.h"
 
 namespace mote::backends {
@@ -22,12 +21,12 @@ const char* lower_by_family(const Families& families, Check check, const OpView&
 
 // mote_backend_compiler::supports by lowering to nothing.
 template <class Lower>
-const char* supports_by(const mote_backend_op& op, Lower lower) try {
-  const char* why = nullptr;
-  const OpView v = view_of(op, &why);
-  return why != nullptr ? why : lower(v);
-} catch (const std::bad_alloc&) {
-  return "there is too little memory";
+const char* supports_by(const mote_backend_op& op, Lower lower) noexcept {
+  return guarded_text([&] {
+    const char* why = nullptr;
+    const OpView v = view_of(op, &why);
+    return why != nullptr ? why : lower(v);
+  });
 }
 
 }  // namespace mote::backends

@@ -3,6 +3,7 @@
 namespace mote::backends {
 
 ByteSpan HostRunner::block(size_t bytes, size_t alignment) {
+  budget_.take(bytes + alignment);
   memory_.push_back(std::make_unique<uint64_t[]>((bytes + alignment) / 8 + 1));
   auto* at = reinterpret_cast<uint8_t*>(memory_.back().get());
   at += (alignment - reinterpret_cast<uintptr_t>(at) % alignment) % alignment;
@@ -15,7 +16,7 @@ bool HostRunner::create(const Program& program, Select select, const TraceHook* 
   for (const Bank& b : t.banks) banks_.push_back(block(static_cast<size_t>(b.size), b.alignment));
   InstanceMemory m;
   m.instance = block(program.needs().instance);
-  m.scratch = block(program.needs().scratch(1));
+  m.scratch = block(static_cast<size_t>(program.needs().scratch(1)));
   m.banks = {banks_.data(), banks_.size()};
   InstanceOptions options;
   options.select = select;
@@ -27,7 +28,7 @@ bool HostRunner::create(const Program& program, Select select, const TraceHook* 
   for (uint32_t i = 0; i < method.input_count + method.output_count; ++i) {
     const bool in = i < inputs_;
     const TensorDesc& d = t.tensors[t.ios[in ? method.first_input + i : method.first_output + i - inputs_].tensor];
-    io_.push_back(block(static_cast<size_t>(element_count(d)) * dtype_bytes(d.dtype)));
+    io_.push_back(block(extent_bytes(d)));
     const Status bound =
         in ? instance_.bind_input(0, i, io_[i].data, io_[i].size) : instance_.bind_output(0, i - inputs_, io_[i].data, io_[i].size);
     if (!bound.ok()) return false;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "mote/backends/common/memory_budget.h"
 #include "mote/runtime/instance.h"
 
 namespace mote::backends {
@@ -34,6 +35,7 @@ class HostRunner {
   Instance instance_;
   std::vector<std::unique_ptr<uint64_t[]>> memory_;
   std::vector<ByteSpan> banks_, io_;
+  MemoryBudget budget_;
   uint32_t inputs_ = 0;
 };
 

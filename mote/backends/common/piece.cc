@@ -7,6 +7,7 @@
 
 #include "mote/core/half.h"
 #include "mote/core/layout.h"
+#include "mote/core/size.h"
 #include "mote/ops/op_table.h"
 
 namespace mote::backends {
@@ -58,7 +59,8 @@ class Reader {
       io_[tensor] = static_cast<int32_t>(piece_.buffer_bytes.size());
       (i < m.input_count ? piece_.inputs : piece_.outputs).push_back(static_cast<int32_t>(piece_.buffer_bytes.size()));
       (i < m.input_count ? piece_.input_tensors : piece_.output_tensors).push_back(tensor);
-      piece_.buffer_bytes.push_back(static_cast<uint64_t>(element_count(d)) * dtype_bytes(d.dtype));
+      piece_.buffer_bytes.push_back(dense_bytes(d));
+      if (piece_.buffer_bytes.back() > kMostBytes) return fail("an input or output is larger than can be addressed");
     }
     return true;
   }
@@ -74,7 +76,10 @@ class Reader {
       o->place = {banks_[d.bank], static_cast<int32_t>(d.offset / 4)};
       if (d.offset % 4 != 0) return fail("a tensor is not aligned");
     } else {
-      o->place = {io_.at(tensor), 0};
+      // Everything but inputs and outputs is refused: a state need not have a record.
+      const auto io = io_.find(tensor);
+      if (io == io_.end()) return fail("a tensor is kept from run to run");
+      o->place = {io->second, 0};
     }
     return true;
   }
@@ -87,7 +92,7 @@ class Reader {
     auto& attrs = piece_.attrs.back();
     if (def->attrs_size > sizeof attrs) return fail("attributes of a size not known here");
     attrs.fill(0);
-    std::memcpy(attrs.data(), t_.attrs.data + n.attrs, std::min<size_t>(n.attrs_size, def->attrs_size));
+    if (n.attrs_size != 0) std::memcpy(attrs.data(), t_.attrs.data + n.attrs, std::min<size_t>(n.attrs_size, def->attrs_size));
     OpView v;
     v.op = n.op;
     v.attrs = attrs.data();
@@ -158,6 +163,25 @@ bool operands_fit(const Program& program, const mote_backend_tensor* operands, u
     const mote_backend_tensor& o = operands[i];
     if (o.dtype != static_cast<uint8_t>(d.dtype) || o.rank != d.rank || !std::equal(d.dims, d.dims + d.rank, o.dims)) return false;
   }
+  return true;
+}
+
+PieceSizes::PieceSizes(const Program& program, bool output) {
+  const ProgramTable& t = program.table();
+  const Method& m = t.methods[0];
+  for (uint32_t i = 0; i < (output ? m.output_count : m.input_count); ++i) {
+    const TensorDesc& d = t.tensors[t.ios[(output ? m.first_output : m.first_input) + i].tensor];
+    Sizes s{};
+    std::copy(d.dims, d.dims + kMaxRank, s.dims);
+    s.rank = d.rank;
+    sizes_.push_back(s);
+  }
+}
+
+bool PieceSizes::fit(const mote_backend_tensor* operands, uint32_t count) const noexcept {
+  if (count != sizes_.size()) return false;
+  for (uint32_t i = 0; i < count; ++i)
+    if (operands[i].rank != sizes_[i].rank || !std::equal(sizes_[i].dims, sizes_[i].dims + sizes_[i].rank, operands[i].dims)) return false;
   return true;
 }
 

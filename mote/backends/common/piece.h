@@ -72,6 +72,22 @@ OpView view_of(const mote_backend_op& op, const char** why);
 // Whether operands are those of the piece's inputs or outputs.
 bool operands_fit(const Program& program, const mote_backend_tensor* operands, uint32_t count, bool output);
 
+// The sizes that a piece's inputs or outputs have. Operands that are dynamic in the program around it may be smaller when they come: a
+// piece is made for these alone, and reads and writes as much.
+class PieceSizes {
+ public:
+  PieceSizes() = default;
+  PieceSizes(const Program& program, bool output);
+  bool fit(const mote_backend_tensor* operands, uint32_t count) const noexcept;
+
+ private:
+  struct Sizes {
+    int32_t dims[kMaxRank];
+    int rank;
+  };
+  std::vector<Sizes> sizes_;
+};
+
 // Plain f32 values of constants that are f32 or f16, plain or in panels: (n, k).
 std::vector<float> plain_weights(const Operand& w, int32_t n, int32_t k);
 

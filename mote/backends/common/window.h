@@ -2,6 +2,8 @@
 
 // The geometry of convolutions and pools over rows and columns; one spatial dimension is a single row.
 
+#include <algorithm>
+
 #include "mote/backends/common/piece.h"
 
 namespace mote::backends {
@@ -26,6 +28,17 @@ Window2d window_of(const OpView& op, const A& a, const int32_t* kernel) {
   w.dilation_h = at(a.dilations, 0, 1), w.dilation_w = at(a.dilations, 1, 1);
   w.pad_h = at(a.pads_begin, 0, 0), w.pad_w = at(a.pads_begin, 1, 0);
   return w;
+}
+
+// Where the padding behind the input ends. Only compared with positions, which fit 32 bits: more is as good as the largest number.
+struct PaddedEnds {
+  int32_t h, w;
+};
+template <class A>
+PaddedEnds padded_ends(const OpView& op, const A& a, const Window2d& w) {
+  const auto end = [](int32_t in, int32_t pad) { return static_cast<int32_t>(std::min<int64_t>(int64_t{in} + pad, INT32_MAX)); };
+  const bool has_rows = op.inputs[0].rank == 4;
+  return {end(w.in_h, has_rows ? a.pads_end[0] : 0), end(w.in_w, a.pads_end[has_rows ? 1 : 0])};
 }
 
 }  // namespace mote::backends

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "mote/backends/common/memory_budget.h"
 #include "mote/backends/opencl/device_types.h"
 #include "mote/backends/opencl/families.h"
+#include "mote/core/size.h"
 
 namespace mote::backends::opencl {
 namespace {
@@ -47,6 +49,7 @@ const char* lower_attention(const OpView& op, Recorder* r) {
     if (o->dtype != DType::f32) return "only f32 is computed there";
   if (op.has(4) && op.inputs[4].data == nullptr) return "its lengths are known only when running";
   std::vector<int32_t> lengths;
+  MemoryBudget().take(times(static_cast<uint64_t>(q.dims[0]), 2 * sizeof(int32_t)));
   if (!lengths_of(op, a.cached != 0, &lengths)) return "a length of more keys than there are";
   if (r == nullptr) return nullptr;
   AttentionArgs p{};

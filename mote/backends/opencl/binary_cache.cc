@@ -1,10 +1,12 @@
 #include "mote/backends/opencl/binary_cache.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <string_view>
 
 #include "mote/format/sha256.h"
 
@@ -35,6 +37,50 @@ std::string digest_of(const void* data, size_t size) {
   return text;
 }
 
+// A binary runs in the driver with this process's rights, and its digest stands beside it: only what this user wrote is taken, from a
+// folder that nobody else may write. Nobody's link is followed.
+bool is_own(const struct stat& about) { return about.st_uid == geteuid() && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0; }
+
+// Closed with the object. Below 0: there is none, or it is not this user's.
+class OwnFile {
+ public:
+  OwnFile(const fs::path& folder, const std::string& name, int flags) {
+    struct stat about;
+    const int dir = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0) return;
+    if (fstat(dir, &about) == 0 && is_own(about)) number = openat(dir, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    close(dir);
+    if (number < 0 || (fstat(number, &about) == 0 && S_ISREG(about.st_mode) && is_own(about))) return;
+    close(number);
+    number = -1;
+  }
+  OwnFile(const OwnFile&) = delete;
+  OwnFile& operator=(const OwnFile&) = delete;
+  ~OwnFile() {
+    if (number >= 0) close(number);
+  }
+  bool read(std::string* out) const {
+    struct stat about;
+    if (fstat(number, &about) != 0 || about.st_size <= 64 || static_cast<uintmax_t>(about.st_size) > kMostBytes) return false;
+    out->resize(static_cast<size_t>(about.st_size));
+    for (size_t at = 0; at < out->size();) {
+      const ssize_t n = ::read(number, &(*out)[at], out->size() - at);
+      if (n <= 0) return false;
+      at += static_cast<size_t>(n);
+    }
+    return true;
+  }
+  bool write(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t n = ::write(number, bytes.data(), bytes.size());
+      if (n <= 0) return false;
+      bytes.remove_prefix(static_cast<size_t>(n));
+    }
+    return true;
+  }
+  int number = -1;
+};
+
 }  // namespace
 
 std::string binary_key(const std::vector<std::string>& parts) {
@@ -46,12 +92,10 @@ std::string binary_key(const std::vector<std::string>& parts) {
 // A file is the digest of its binary, as text, and the binary.
 bool load_binary(const std::string& key, std::vector<unsigned char>* out) try {
   const fs::path at = folder();
-  std::error_code error;
-  const uintmax_t size = at.empty() ? 0 : fs::file_size(at / key, error);
-  if (at.empty() || error || size <= 64 || size > kMostBytes) return false;
-  std::ifstream file(at / key, std::ios::binary);
-  std::string bytes(static_cast<size_t>(size), '\0');
-  if (!file.read(&bytes[0], static_cast<std::streamsize>(size))) return false;
+  if (at.empty()) return false;
+  const OwnFile file(at, key, O_RDONLY);
+  std::string bytes;
+  if (file.number < 0 || !file.read(&bytes)) return false;
   if (digest_of(bytes.data() + 64, bytes.size() - 64) != bytes.substr(0, 64)) return false;
   out->assign(bytes.begin() + 64, bytes.end());
   return true;
@@ -63,13 +107,15 @@ void store_binary(const std::string& key, const std::vector<unsigned char>& bina
   const fs::path at = folder();
   if (at.empty() || binary.empty() || binary.size() + 64 > kMostBytes) return;
   std::error_code error;
-  fs::create_directories(at, error);
-  const fs::path part = at / (key + "." + std::to_string(getpid()));
+  fs::create_directories(at.parent_path(), error);
+  (void)mkdir(at.c_str(), 0700);
+  const std::string name = key + "." + std::to_string(getpid());
+  const fs::path part = at / name;
   {
-    std::ofstream file(part, std::ios::binary);
-    file << digest_of(binary.data(), binary.size());
-    file.write(reinterpret_cast<const char*>(binary.data()), static_cast<std::streamsize>(binary.size()));
-    if (!file.flush()) error = std::make_error_code(std::errc::io_error);
+    const OwnFile file(at, name, O_WRONLY | O_CREAT | O_EXCL);
+    if (file.number < 0) return;
+    const std::string_view bytes(reinterpret_cast<const char*>(binary.data()), binary.size());
+    if (!file.write(digest_of(binary.data(), binary.size())) || !file.write(bytes)) error = std::make_error_code(std::errc::io_error);
   }
   if (!error) fs::rename(part, at / key, error);
   if (error) fs::remove(part, error);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mote/api/backend.h"
+#include "mote/backends/common/guard.h"
 #include "mote/backends/opencl/binary_cache.h"
 #include "mote/backends/opencl/sources.h"
 #include "mote/backends/opencl/version.h"
@@ -252,10 +253,15 @@ void give_up(const Device* device) {
 }
 
 const char* device_text(uint32_t* units) {
-  Shared& s = shared();
-  const std::lock_guard<std::mutex> lock(s.mutex);
-  *units = s.units;
-  return s.text.c_str();
+  *units = 0;
+  return guarded_text(
+      [&] {
+        Shared& s = shared();
+        const std::lock_guard<std::mutex> lock(s.mutex);
+        *units = s.units;
+        return s.text.c_str();
+      },
+      "");
 }
 
 }  // namespace mote::backends::opencl

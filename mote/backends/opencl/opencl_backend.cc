@@ -2,8 +2,8 @@
 
 #include <cstring>
 #include <memory>
-#include <new>
 
+#include "mote/backends/common/guard.h"
 #include "mote/backends/opencl/blob.h"
 #include "mote/backends/opencl/session.h"
 #include "mote/backends/opencl/tuning.h"
@@ -13,7 +13,7 @@ namespace mote::backends {
 namespace opencl {
 namespace {
 
-uint32_t probe(const char* version, const char* capabilities) {
+uint32_t find_fault(const char* version, const char* capabilities) {
   if (std::strcmp(version, kVersion) != 0 && std::strcmp(version, kOlderVersion) != 0) return kVersionUnfit;
   Error error = kOk;
   std::string detail;
@@ -25,8 +25,12 @@ uint32_t probe(const char* version, const char* capabilities) {
   return needs_half && !has_capabilities(kHalfExtension, device->capabilities) ? kNoHalfMath : kCapabilityMissing;
 }
 
-uint32_t init(const mote_backend_blob* blob, const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs,
-              uint32_t output_count, void** handle, uint32_t* release_blob) try {
+uint32_t probe(const char* version, const char* capabilities) {
+  return guarded(kOutOfMemory, kCommandFailed, [&] { return find_fault(version, capabilities); });
+}
+
+uint32_t prepare(const mote_backend_blob* blob, const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs,
+                 uint32_t output_count, void** handle, uint32_t* release_blob) {
   Error error = kOk;
   std::string detail;
   const auto device = find_device(&error, &detail);
@@ -48,28 +52,38 @@ uint32_t init(const mote_backend_blob* blob, const mote_backend_tensor* inputs, 
     give_up(device.get());
     return e;
   }
+  session->set_sizes(program);
   *handle = session.release();
   *release_blob = 1;
   return kOk;
-} catch (const std::bad_alloc&) {
-  return kOutOfMemory;
+}
+
+uint32_t init(const mote_backend_blob* blob, const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs,
+              uint32_t output_count, void** handle, uint32_t* release_blob) {
+  return guarded(kOutOfMemory, kCommandFailed,
+                 [&] { return prepare(blob, inputs, input_count, outputs, output_count, handle, release_blob); });
 }
 
 uint32_t execute(void* handle, const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs,
                  uint32_t output_count) {
   auto& session = *static_cast<Session*>(handle);
-  const Error e = session.submit(inputs, input_count, outputs, output_count);
-  return e == kOk ? session.wait() : e;
+  return guarded(kOutOfMemory, kCommandFailed, [&] {
+    const Error e = session.submit(inputs, input_count, outputs, output_count);
+    return e == kOk ? session.wait() : e;
+  });
 }
 
 // A session has one run under way at a time: it is its own fence.
 uint32_t submit(void* handle, const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs,
                 uint32_t output_count, void** fence) {
   *fence = handle;
-  return static_cast<Session*>(handle)->submit(inputs, input_count, outputs, output_count);
+  return guarded(kOutOfMemory, kCommandFailed,
+                 [&] { return static_cast<Session*>(handle)->submit(inputs, input_count, outputs, output_count); });
 }
 
-uint32_t wait(void* handle, void*) { return static_cast<Session*>(handle)->wait(); }
+uint32_t wait(void* handle, void*) {
+  return guarded(kOutOfMemory, kCommandFailed, [&] { return static_cast<Session*>(handle)->wait(); });
+}
 
 void destroy(void* handle) { delete static_cast<Session*>(handle); }
 

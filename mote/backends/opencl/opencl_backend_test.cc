@@ -1,6 +1,7 @@
 // Every family of operators on the device beside the CPU. Skipped, by name, where there is no OpenCL device.
 
 #include "mote/backends/opencl/opencl_backend.h"
+#include "mote/backends/opencl/binary_cache.h"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +15,7 @@
 #include "mote/backends/opencl/blob.h"
 #include "mote/backends/opencl/device.h"
 #include "mote/backends/opencl/version.h"
+#include "mote/compiler/assemble/lower.h"
 #include "mote/compiler/ir/builder.h"
 #include "mote/compiler/placement/place.h"
 #include "mote/compiler/schedule/schedule.h"
@@ -83,7 +85,7 @@ bool program_of(const Case& c, bool device, emit::FileBytes* file, std::string* 
   if (device && !placement::place(graph, options, &placed, &problems)) return *error = problems[0].what, false;
   schedule::Plan plan;
   emit::ProgramRecords records;
-  if (!schedule::make_plan(graph, {}, &plan, error) || !emit::lower(plan, {}, &records, error)) return false;
+  if (!schedule::make_plan(graph, {}, &plan, error) || !assemble::lower(plan, {}, &records, error)) return false;
   if (device) placement::record(placed, options.policy, &records);
   return emit::write_program(records, {}, emit::builtin_registry(), file, error);
 }
@@ -365,6 +367,35 @@ TEST(OpenCl, KernelsAreKeptAsTheDriverCompiledThem) {
   compare_all(kSingle, 1e-5f);
   unsetenv("MOTE_OPENCL_CACHE");
   opencl::give_up(nullptr);
+  std::filesystem::remove_all(folder);
+}
+
+// A binary runs with this process's rights: only what this user wrote, where nobody else may write, is taken.
+TEST(OpenCl, BinariesOfOthersAreNotTaken) {
+  const std::string folder = testing::TempDir() + "/mote_opencl_owner_test";
+  setenv("MOTE_OPENCL_CACHE", folder.c_str(), 1);
+  std::filesystem::remove_all(folder);
+  const std::string key = opencl::binary_key({"a"});
+  const std::vector<unsigned char> binary(100, 7);
+  std::vector<unsigned char> found;
+  opencl::store_binary(key, binary);
+  ASSERT_TRUE(opencl::load_binary(key, &found));
+  EXPECT_EQ(found, binary);
+  using std::filesystem::perms;
+  const std::filesystem::path file = folder + "/" + key;
+  EXPECT_EQ(std::filesystem::status(folder).permissions(), perms::owner_all);
+  EXPECT_EQ(std::filesystem::status(file).permissions(), perms::owner_read | perms::owner_write);
+  for (const auto& [path, more] : {std::pair{std::filesystem::path(folder), perms::others_write}, {file, perms::group_write}}) {
+    const auto before = std::filesystem::status(path).permissions();
+    std::filesystem::permissions(path, before | more);
+    EXPECT_FALSE(opencl::load_binary(key, &found)) << path;
+    std::filesystem::permissions(path, before);
+  }
+  EXPECT_TRUE(opencl::load_binary(key, &found));
+  std::filesystem::rename(file, folder + "/elsewhere");
+  std::filesystem::create_symlink(folder + "/elsewhere", file);
+  EXPECT_FALSE(opencl::load_binary(key, &found));
+  unsetenv("MOTE_OPENCL_CACHE");
   std::filesystem::remove_all(folder);
 }
 

@@ -1,7 +1,5 @@
 // What the compiler asks: which operators run here, how long they take, and the blob.
 
-#include <new>
-
 #include "mote/backends/common/families.h"
 #include "mote/backends/opencl/blob.h"
 #include "mote/backends/opencl/opencl_backend.h"
@@ -24,10 +22,12 @@ const char* supports(const mote_backend_op* op) {
   });
 }
 
-void work(const mote_backend_op* op, const mote_backend_rates* rates, double* units) try {
-  work_of(op, rates->units > 0 ? static_cast<uint32_t>(rates->units) : Target{}.compute_units, units);
-} catch (const std::bad_alloc&) {
-  units[kLaunches] += 1;  // nobody measures without memory
+void work(const mote_backend_op* op, const mote_backend_rates* rates, double* units) {
+  const uint32_t error = guarded(1, 1, [&] {
+    work_of(op, rates->units > 0 ? static_cast<uint32_t>(rates->units) : Target{}.compute_units, units);
+    return 0u;
+  });
+  if (error != 0) units[kLaunches] += 1;  // nobody measures without memory
 }
 
 double cost_ns(const mote_backend_op* op, const mote_backend_rates* rates) {
@@ -50,8 +50,8 @@ std::string tuned_here(const Program& piece, const std::vector<uint8_t>& narrow)
 }
 
 template <Numbers kNumbers>
-uint32_t lower(const uint8_t* program, uint64_t size, void (*emit)(void* self, const void* data, uint64_t bytes), void* self,
-               uint64_t* device_bytes) try {
+uint32_t make_blob(const uint8_t* program, uint64_t size, void (*emit)(void* self, const void* data, uint64_t bytes), void* self,
+                   uint64_t* device_bytes) {
   Program piece;
   if (!open_piece(program, size, &piece)) return 1;
   BlobEnd end;
@@ -73,8 +73,12 @@ uint32_t lower(const uint8_t* program, uint64_t size, void (*emit)(void* self, c
   const std::vector<uint8_t> bytes = bytes_of(end);
   emit(self, bytes.data(), bytes.size());
   return 0;
-} catch (const std::bad_alloc&) {
-  return 2;
+}
+
+template <Numbers kNumbers>
+uint32_t lower(const uint8_t* program, uint64_t size, void (*emit)(void* self, const void* data, uint64_t bytes), void* self,
+               uint64_t* device_bytes) {
+  return guarded(2, 4, [&] { return make_blob<kNumbers>(program, size, emit, self, device_bytes); });
 }
 
 // Of a phone's GPU of the better kind: what is assumed until the user's device was measured.

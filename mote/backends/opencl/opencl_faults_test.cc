@@ -10,6 +10,7 @@
 
 #include "mote/backends/opencl/device.h"
 #include "mote/backends/opencl/opencl_backend.h"
+#include "mote/compiler/assemble/lower.h"
 #include "mote/compiler/ir/builder.h"
 #include "mote/compiler/placement/place.h"
 #include "mote/compiler/schedule/schedule.h"
@@ -100,7 +101,7 @@ emit::FileBytes program() {
   EXPECT_TRUE(placement::place(graph, options, &placed, &problems));
   schedule::Plan plan;
   emit::ProgramRecords records;
-  EXPECT_TRUE(schedule::make_plan(graph, {}, &plan, &error) && emit::lower(plan, {}, &records, &error)) << error;
+  EXPECT_TRUE(schedule::make_plan(graph, {}, &plan, &error) && assemble::lower(plan, {}, &records, &error)) << error;
   placement::record(placed, options.policy, &records);
   emit::FileBytes file;
   EXPECT_TRUE(emit::write_program(records, {}, emit::builtin_registry(), &file, &error)) << error;

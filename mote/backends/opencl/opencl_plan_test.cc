@@ -15,6 +15,7 @@
 #include "mote/core/layout.h"
 #include "mote/ops/matmul/matmul.h"
 #include "mote/ops/op_id.h"
+#include "mote/ops/q_avg_pool/q_avg_pool.h"
 #include "mote/ops/q_matmul/q_matmul.h"
 
 namespace mote::backends::opencl {
@@ -194,19 +195,38 @@ TEST(OpenClPlan, ErrorsOfProductsInF16AreMeasured) {
   EXPECT_NEAR(half_math_error(op, x.data()), 3 * error, 1e-9);
 }
 
-bool pays(int32_t size, int32_t in_c, int32_t out_c) {
+// Positions are compared with the end of the padding: beyond 32 bits it is the last there is, not one in front of the input.
+TEST(OpenClPlan, PaddingThatEndsBeyond32BitsEndsAtTheLastPosition) {
+  ops::q_avg_pool::Attrs a;
+  a.pads_end[0] = INT32_MAX, a.pads_end[1] = 5;
+  OpView op;
+  op.op = static_cast<uint16_t>(OpId::q_avg_pool);
+  op.attrs = &a;
+  op.inputs = {operand(DType::s8, {1, 4, 3, 2}, nullptr)};
+  op.outputs = {operand(DType::s8, {1, 4, 3, 2}, nullptr)};
+  Plan plan;
+  Recorder r(plan, {});
+  ASSERT_EQ(lower_q_pool(op, &r), nullptr);
+  const std::vector<Arg>& args = plan.launches.at(0).args;
+  int32_t ends[2];
+  for (size_t i = 0; i < 2; ++i) std::memcpy(&ends[i], args.at(args.size() - 3 + i).bytes.data(), sizeof ends[i]);
+  EXPECT_EQ(ends[0], INT32_MAX);
+  EXPECT_EQ(ends[1], 8);
+}
+
+bool winograd_profitable(int32_t size, int32_t in_c, int32_t out_c) {
   WindowArgs w{};
   w.batch = 1, w.in_h = w.in_w = w.out_h = w.out_w = size, w.in_c = in_c, w.out_c = out_c;
   w.kernel_h = w.kernel_w = 3, w.pad_h = w.pad_w = 1;
-  return winograd_pays(w, product_units(tile_for(size * size, out_c, 1, 16), size * size, out_c, 9 * in_c));
+  return winograd_profitable(w, product_units(tile_for(size * size, out_c, 1, 16), size * size, out_c, 9 * in_c));
 }
 
-TEST(OpenClPlan, WinogradsFormIsTakenWhereItPays) {
-  EXPECT_TRUE(pays(30, 48, 48)) << "as opencl_backend_test has it";
-  EXPECT_TRUE(pays(56, 64, 64));
-  EXPECT_FALSE(pays(56, 3, 32)) << "few channels: transforms cost more than they spare";
-  EXPECT_FALSE(pays(4, 64, 64)) << "one tile fills a small part of what a product works on";
-  EXPECT_FALSE(pays(3000, 64, 64)) << "more memory than it may take";
+TEST(OpenClPlan, WinogradIsUsedWhereProfitable) {
+  EXPECT_TRUE(winograd_profitable(30, 48, 48)) << "as opencl_backend_test has it";
+  EXPECT_TRUE(winograd_profitable(56, 64, 64));
+  EXPECT_FALSE(winograd_profitable(56, 3, 32)) << "few channels: transforms cost more than the multiplications they save";
+  EXPECT_FALSE(winograd_profitable(4, 64, 64)) << "one tile uses a small part of a GEMM work-group";
+  EXPECT_FALSE(winograd_profitable(3000, 64, 64)) << "more memory than it may take";
 }
 
 }  // namespace

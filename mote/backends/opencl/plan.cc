@@ -9,6 +9,7 @@
 #include "mote/backends/opencl/storage.h"
 #include "mote/core/half.h"
 #include "mote/core/layout.h"
+#include "mote/core/size.h"
 #include "mote/ops/op_id.h"
 
 namespace mote::backends::opencl {
@@ -116,7 +117,8 @@ class Planner {
     }
     storage.end();
     plan_.buffer_bytes[0] = plan_.constants.size() * 4;
-    return plan_.buffer_bytes[0] <= kMostBytes || fail("the piece's weights are more than kernels can address");
+    return std::all_of(plan_.buffer_bytes.begin(), plan_.buffer_bytes.end(), [](uint64_t bytes) { return bytes <= kMostBytes; }) ||
+           fail("the piece's weights or tensors are more than kernels can address");
   }
 
  private:
@@ -132,13 +134,14 @@ class Planner {
       if (!o.present || o.data == nullptr || (o.dtype != DType::f32 && !is_byte(o)) || o.layout != Layout::kPlain ||
           (i == 1 && repacks_weights(v)))
         continue;
-      const bool half = recorder_.reads_half() && !reads_float(v, i);
-      const auto known = constants_.find({o.data, half});
-      const auto count = is_byte(o) ? (static_cast<size_t>(o.count()) + 3) / 4 : static_cast<size_t>(o.count());
-      o.place = known != constants_.end() ? known->second
-                : half                    ? recorder_.add_tensor(o.data, count)
-                                          : recorder_.add_constant(o.data, count);
-      constants_[{o.data, half}] = o.place;
+      const bool half = !is_byte(o) && recorder_.reads_half() && !reads_float(v, i);
+      const auto count = static_cast<size_t>(o.count());
+      const auto [known, is_new] = constants_.try_emplace({o.data, o.dtype, count, half});
+      if (is_new)
+        known->second = is_byte(o) ? recorder_.add_bytes(o.data, count)
+                        : half     ? recorder_.add_tensor(o.data, count)
+                                   : recorder_.add_constant(o.data, count);
+      o.place = known->second;
     }
   }
 
@@ -148,7 +151,8 @@ class Planner {
   const std::vector<uint8_t>& narrow_;
   std::string& why_;
   Piece piece_;
-  std::map<std::pair<const void*, bool>, Place> constants_;
+  // By address, type, count and whether stored as f16: constants of a file may overlap.
+  std::map<std::tuple<const void*, DType, size_t, bool>, Place> constants_;
 };
 
 }  // namespace
@@ -186,12 +190,13 @@ Recorder::Args Recorder::launch_positions(const OpView& op, const char* kernel, 
   return launch(op, kernel, {static_cast<size_t>(channels), static_cast<size_t>(positions)}, {width, kItems / width});
 }
 
-Place Recorder::add_constant(const void* data, size_t words) {
+Place Recorder::add_bytes(const void* data, size_t bytes) {
   if (counting_) return {0, 0};
+  budget_.take(bytes);
   plan_.constants.resize((plan_.constants.size() + 63) / 64 * 64);
   const auto at = static_cast<int32_t>(plan_.constants.size());
-  plan_.constants.resize(plan_.constants.size() + words);
-  if (words > 0) std::memcpy(plan_.constants.data() + at, data, words * 4);
+  plan_.constants.resize(plan_.constants.size() + (bytes + 3) / 4);  // a last word that is not full ends with zeros
+  if (bytes > 0) std::memcpy(plan_.constants.data() + at, data, bytes);
   return {0, at};
 }
 
@@ -221,39 +226,49 @@ Place Recorder::workspace(uint64_t words) {
   return {workspace_, 0};
 }
 
+// Few outputs are padded to many columns: a small file could ask for much.
+void Recorder::take_columns(int64_t rows, int32_t padded, uint64_t width) {
+  budget_.take(times(times(static_cast<uint64_t>(rows), static_cast<uint64_t>(padded)), width));
+}
+
 Place Recorder::weights(const Operand& w, int32_t n, int32_t k, int32_t padded) {
   if (counting_) return {0, 0};
-  if (const auto found = weights_.find(w.data); found != weights_.end()) return found->second;
+  const auto [known, is_new] = weights_.try_emplace(Weights(w, n, k, padded, WeightForm::kColumns));
+  if (!is_new) return known->second.place;
+  take_columns(k, padded, sizeof(float));
   const std::vector<float> out = columns_of(plain_weights(w, n, k), n, k, padded);
-  return weights_[w.data] = add_constant(out.data(), out.size());
+  return known->second.place = add_constant(out.data(), out.size());
 }
 
 Place Recorder::half_weights(const Operand& w, int32_t n, int32_t k, int32_t padded, float* scale) {
   *scale = 1;
   if (counting_) return {0, 0};
-  if (const auto found = half_weights_.find(w.data); found != half_weights_.end()) {
-    *scale = found->second.scale;
-    return found->second.place;
+  const auto [known, is_new] = weights_.try_emplace(Weights(w, n, k, padded, WeightForm::kHalfColumns));
+  if (!is_new) {
+    *scale = known->second.scale;
+    return known->second.place;
   }
+  take_columns(k, padded, sizeof(float));
   std::vector<float> plain = plain_weights(w, n, k);
   *scale = half_scale(plain);
   for (float& v : plain) v /= *scale;
   const std::vector<float> out = columns_of(plain, n, k, padded);
-  return (half_weights_[w.data] = {add_halves(out.data(), out.size()), *scale}).place;
+  return (known->second = {add_halves(out.data(), out.size()), *scale}).place;
 }
 
 Place Recorder::byte_weights(const Operand& w, int32_t n, int32_t k, int32_t padded, bool in_fours) {
   if (counting_) return {0, 0};
-  auto& known = in_fours ? fours_ : weights_;
-  if (const auto found = known.find(w.data); found != known.end()) return found->second;
+  const auto [known, is_new] = weights_.try_emplace(Weights(w, n, k, padded, in_fours ? WeightForm::kFours : WeightForm::kColumns));
+  if (!is_new) return known->second.place;
   const auto wide = static_cast<size_t>(padded), depth = static_cast<size_t>(k);
+  take_columns(k, padded, 1);
   std::vector<int8_t> out((depth * wide + 3) / 4 * 4, 0);
   const std::vector<int8_t> plain = plain_bytes(w, n, k);
   for (size_t i = 0; i < static_cast<size_t>(n); ++i)
     for (size_t j = 0; j < depth; ++j) out[in_fours ? (j / 4 * wide + i) * 4 + j % 4 : j * wide + i] = plain[i * depth + j];
   Place p = add_constant(out.data(), out.size() / 4);
   if (!in_fours) p.offset *= 4;
-  return known[w.data] = p;
+  return known->second.place = p;
 }
 
 std::vector<int8_t> plain_bytes(const Operand& w, int32_t n, int32_t k) {

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "mote/backends/common/memory_budget.h"
 #include "mote/backends/common/piece.h"
 
 namespace mote::backends::opencl {
@@ -106,7 +108,9 @@ class Recorder {
   // Over channels and positions, in groups that few channels fill too.
   Args launch_positions(const OpView& op, const char* kernel, int32_t channels, int64_t positions);
 
-  Place add_constant(const void* data, size_t words);
+  Place add_constant(const void* data, size_t words) { return add_bytes(data, words * 4); }
+  // Reads no more than `bytes`, which need not fill the last word.
+  Place add_bytes(const void* data, size_t bytes);
   // What the launches that follow read and write, and whether a product among them multiplies in f16.
   void use_kernels(bool half_in, bool half_out, bool half_math = false) {
     kernels_ = (half_in ? kHalfIn : 0) | (half_out ? kHalfOut : 0);
@@ -134,15 +138,23 @@ class Recorder {
  private:
   struct Scaled {
     Place place;
-    float scale;
+    float scale = 1;
+  };
+  enum class WeightForm { kColumns, kHalfColumns, kFours, kWinograd };
+  // What weights were brought into their form from. Constants of a file may overlap: the address alone does not say how many there are.
+  struct Weights : std::tuple<const void*, DType, Layout, int32_t, int32_t, int32_t, WeightForm> {
+    Weights(const Operand& w, int32_t n, int32_t k, int32_t padded, WeightForm form)
+        : tuple(w.data, w.dtype, w.layout, n, k, padded, form) {}
   };
   Place add_halves(const float* values, size_t count);
+  // Counts a form of weights that is about to be made.
+  void take_columns(int64_t rows, int32_t padded, uint64_t width);
 
   Plan& plan_;
   const Target target_;
   const bool counting_;
-  std::map<const void*, Place> weights_, fours_, winograd_weights_;
-  std::map<const void*, Scaled> half_weights_;
+  std::map<Weights, Scaled> weights_;
+  MemoryBudget budget_;  // of what the plan itself takes
   int32_t workspace_ = -1;
   uint32_t kernels_ = 0;
   bool half_math_ = false;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "mote/backends/common/memory_budget.h"
 #include "mote/backends/opencl/device_types.h"
 #include "mote/backends/opencl/families.h"
 #include "mote/backends/opencl/products.h"
 #include "mote/backends/opencl/winograd.h"
+#include "mote/core/size.h"
 #include "mote/ops/conv/conv.h"
 #include "mote/ops/conv_transpose/conv_transpose.h"
 #include "mote/ops/matmul/matmul.h"
@@ -93,7 +95,7 @@ const char* lower_window(const OpView& op, Recorder* r, bool transposed) {
     const bool square = p.kernel_h == 3 && p.kernel_w == 3 && p.stride_h == 1 && p.stride_w == 1 && p.dilation_h == 1 && p.dilation_w == 1;
     const double units = product_units(tile_for(q.rows, q.cols, 1, r->compute_units()), q.rows, q.cols, q.k);
     // Its own arithmetic is f32, half as fast as f16.
-    if (square && winograd_pays(p, r->half_math() ? units / 2 : units)) add_winograd(op, *r, p, f);
+    if (square && winograd_profitable(p, r->half_math() ? units / 2 : units)) add_winograd(op, *r, p, f);
     else add_product(op, *r, q, f, 1);
     return nullptr;
   }
@@ -120,7 +122,7 @@ const char* lower_window(const OpView& op, Recorder* r, bool transposed) {
   args.tensor(x.place).tensor(weights).tensor(place_of(op, 2)).tensor(place_of(op, 3)).tensor(op.outputs[0].place).value(p).value(f);
   if (!depthwise) args.value(int32_t{transposed ? 1 : 0});
   // Transposed, an output meets one tap in a stride.
-  const double met = transposed ? std::max(1.0, static_cast<double>(taps) / (p.stride_h * p.stride_w)) : taps;
+  const double met = transposed ? std::max(1.0, static_cast<double>(taps) / p.stride_h / p.stride_w) : taps;
   args.each(met * depth);
   return nullptr;
 }
@@ -131,7 +133,7 @@ std::vector<int32_t> batch_offsets(const Operand& o, const Operand& y) {
   std::vector<int32_t> steps(static_cast<size_t>(y.rank), 0), offsets(1, 0);
   int32_t step = o.dim(-1) * o.dim(-2);
   for (int i = o.rank - 3; i >= 0; --i) {
-    steps[static_cast<size_t>(i + lead)] = o.dims[i] == 1 ? 0 : step;
+    steps[static_cast<size_t>(i) + static_cast<size_t>(lead)] = o.dims[i] == 1 ? 0 : step;
     step *= o.dims[i];
   }
   for (int i = 0; i + 2 < y.rank; ++i) {
@@ -212,6 +214,7 @@ const char* lower_matmul(const OpView& op, Recorder* r) {
     add_product(op, *r, p, f, a.alpha);
     return nullptr;
   }
+  MemoryBudget().take(times(static_cast<uint64_t>(batches), 2 * sizeof(int32_t)));
   const std::vector<int32_t> a_batch = batch_offsets(x, y), b_batch = batch_offsets(w, y);
   MatricesArgs s{};
   s.m = m, s.n = n, s.k = k, s.batches = static_cast<int32_t>(batches);

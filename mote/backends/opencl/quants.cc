@@ -20,7 +20,7 @@
 namespace mote::backends::opencl {
 namespace {
 
-constexpr int32_t kChannel = 5;  // quant.cl
+constexpr size_t kChannel = 5;  // quant.cl
 
 Place place_of(const OpView& op, size_t i) { return op.has(i) ? op.inputs[i].place : Place{}; }
 
@@ -79,10 +79,10 @@ StageArgs stage_of(const OpView& op, const A& a) {
 }
 
 std::vector<int32_t> channels_of(const OpView& op, int32_t channels) {
-  std::vector<int32_t> all(static_cast<size_t>(channels * kChannel), 0);
+  std::vector<int32_t> all(static_cast<size_t>(channels) * kChannel, 0);
   const Operand& m = op.inputs[ops::kStageMultiplier];
   for (int32_t k = 0; k < channels; ++k) {
-    int32_t* c = &all[static_cast<size_t>(k * kChannel)];
+    int32_t* c = &all[static_cast<size_t>(k) * kChannel];
     if (op.has(ops::kStageBias)) c[0] = element<int32_t>(op.inputs[ops::kStageBias], k);
     if (m.dtype == DType::f64) put_double(element<double>(m, k), c + 1);
     else c[1] = element<int32_t>(m, k);  // of floats the bits
@@ -99,7 +99,7 @@ void take_zero_point(const Operand& w, int32_t n, int32_t k, int32_t zero, std::
     uint32_t sum = 0;
     for (int32_t j = 0; j < k; ++j)
       sum += static_cast<uint32_t>(plain[static_cast<size_t>(i) * static_cast<size_t>(k) + static_cast<size_t>(j)]);
-    int32_t& bias = (*channels)[static_cast<size_t>(i * kChannel)];
+    int32_t& bias = (*channels)[static_cast<size_t>(i) * kChannel];
     bias = static_cast<int32_t>(static_cast<uint32_t>(bias) - static_cast<uint32_t>(zero) * sum);
   }
 }
@@ -181,11 +181,11 @@ const char* lower_q_conv(const OpView& op, Recorder* r) {
   p.padded_cols = padded_columns(p.out_c);
   StageArgs s = stage_of(op, a);
   if (op.has(ops::q_conv::kResidual)) {
-    const bool to_sums = a.sum_mode == static_cast<uint32_t>(ops::QuantMode::kSums);
-    s.residual = to_sums ? 2 : 1;
+    const bool to_accumulators = a.sum_mode == static_cast<uint32_t>(ops::QuantMode::kSums);
+    s.residual = to_accumulators ? 2 : 1;
     s.residual_shift = -a.sum_b_shift;
     s.sum = sum_of(ops::q_conv::sum_attrs(a), 1, op.outputs[0].dtype);
-    s.sum.a_zero = a.sum_a_zero;  // what the convolution gives is not read from bytes
+    s.sum.a_zero = a.sum_a_zero;  // the convolution's own result is in an accumulator: its zero point is not subtracted from a byte
   }
   if (a.groups == 1) {
     add_quant_product(op, *r, product_of(p), s);
@@ -250,7 +250,6 @@ const char* lower_q_pool(const OpView& op, Recorder* r) {
   if (x.rank != 3 && x.rank != 4) return "three spatial dimensions";
   if (op.outputs.size() > 1 && op.outputs[1].present) return "indices as an output";
   if (r == nullptr) return nullptr;
-  const int lead = 4 - x.rank;
   WindowArgs w{};
   ops::q_avg_pool::Attrs a;
   const bool largest = op.op == static_cast<uint16_t>(OpId::max_pool);
@@ -263,6 +262,7 @@ const char* lower_q_pool(const OpView& op, Recorder* r) {
     w = {window_of(op, a, a.kernel), 0, 0};
   }
   const ops::IntRange range = ops::clamp_range(a.clamp_lo, a.clamp_hi, x.dtype);
+  const PaddedEnds ends = padded_ends(op, a, w);
   r->launch_positions(op, "quant_pool", w.out_c, w.batch * w.out_h * w.out_w)
       .tensor(x.place)
       .tensor(op.outputs[0].place)
@@ -276,8 +276,8 @@ const char* lower_q_pool(const OpView& op, Recorder* r) {
       .value(range.lo)
       .value(range.hi)
       .value(static_cast<int32_t>(a.count_include_pad))
-      .value(w.in_h + (lead == 1 ? 0 : a.pads_end[0]))
-      .value(w.in_w + a.pads_end[1 - lead])
+      .value(ends.h)
+      .value(ends.w)
       .value(a.multiplier)
       .each(static_cast<double>(w.kernel_h) * w.kernel_w);
   return nullptr;

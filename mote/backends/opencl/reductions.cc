@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "mote/backends/common/memory_budget.h"
 #include "mote/backends/common/op_context.h"
 #include "mote/backends/opencl/device_types.h"
 #include "mote/backends/opencl/families.h"
+#include "mote/core/size.h"
 #include "mote/ops/adaptive_avg_pool/adaptive_avg_pool.h"
 #include "mote/ops/avg_pool/avg_pool.h"
 #include "mote/ops/common/reduce.h"
@@ -127,11 +129,15 @@ const char* lower_pool(const OpView& op, Recorder* r) {
   if (x.dtype != DType::f32) return "only f32 is computed there";
   if (x.rank != 3 && x.rank != 4) return "three spatial dimensions";
   if (op.outputs.size() > 1 && op.outputs[1].present) return "indices as an output";
+  const auto id = static_cast<OpId>(op.op);
+  // The kernel multiplies the two in 32 bits to find a window's ends.
+  for (int i = 1; id == OpId::adaptive_avg_pool && i < x.rank - 1; ++i)
+    if ((int64_t{x.dims[i]} + 1) * y.dims[i] > INT32_MAX) return "an input and output of which one times the other is beyond 32 bits";
   if (r == nullptr) return nullptr;
   WindowArgs w{};
-  const auto id = static_cast<OpId>(op.op);
   float divisor = 1;
-  int32_t kind = 0, end_h = 0, end_w = 0;
+  int32_t kind = 0;
+  PaddedEnds ends{};
   if (id == OpId::adaptive_avg_pool) {
     const int lead = 4 - x.rank;
     w.batch = x.dims[0], w.in_c = w.out_c = x.dim(-1);
@@ -144,13 +150,11 @@ const char* lower_pool(const OpView& op, Recorder* r) {
     w = {window_of(op, a, a.kernel), 0, 0};
     kind = a.divisor_override != 0 ? 2 : a.count_include_pad != 0 ? 3 : 1;
     divisor = static_cast<float>(a.divisor_override);
-    const int lead = 4 - x.rank;
-    end_h = w.in_h + (lead == 1 ? 0 : a.pads_end[0]);
-    end_w = w.in_w + a.pads_end[1 - lead];
+    ends = padded_ends(op, a, w);
   }
   auto args = r->launch_positions(op, id == OpId::adaptive_avg_pool ? "adaptive_pool" : "pool", w.out_c, w.batch * w.out_h * w.out_w);
   args.tensor(x.place).tensor(y.place).value(w);
-  if (id != OpId::adaptive_avg_pool) args.value(kind).value(divisor).value(end_h).value(end_w);
+  if (id != OpId::adaptive_avg_pool) args.value(kind).value(divisor).value(ends.h).value(ends.w);
   args.each(id != OpId::adaptive_avg_pool ? static_cast<double>(w.kernel_h) * w.kernel_w
                                           : std::max(1.0, static_cast<double>(x.count()) / static_cast<double>(y.count())));
   return nullptr;
@@ -171,10 +175,12 @@ const char* lower_resize(const OpView& op, Recorder* r) {
   int32_t counts[2] = {1, 1}, ins[2] = {1, 1}, outs[2] = {1, 1};
   std::vector<int32_t> taps;
   std::vector<float> weights;
+  MemoryBudget budget;
   for (int d = 0; d < 2; ++d) {
     const int axis = d - (2 - spatial);
     if (axis >= 0) ins[d] = x.dims[1 + axis], outs[d] = y.dims[1 + axis];
     if (axis >= 0) counts[d] = static_cast<int32_t>(rs::Taps<float>(a, axis, ins[d], outs[d], 0).count);
+    budget.take(times(times(static_cast<uint64_t>(outs[d]), static_cast<uint64_t>(counts[d])), sizeof(int32_t) + sizeof(float)));
     for (int32_t i = 0; i < outs[d]; ++i) {
       const rs::Taps<float> t = axis >= 0 ? rs::Taps<float>(a, axis, ins[d], outs[d], i) : rs::Taps<float>();
       for (int32_t k = 0; k < counts[d]; ++k) {

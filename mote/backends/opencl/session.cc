@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <new>
 
+#include "mote/backends/common/guard.h"
+#include "mote/backends/common/memory_budget.h"
 #include "mote/backends/common/rows.h"
 
 namespace mote::backends::opencl {
@@ -28,7 +29,12 @@ Error Session::create(const Plan& plan) {
   inputs_ = plan.inputs;
   outputs_ = plan.outputs;
   staging_.resize(inputs_.size() + outputs_.size());
+  // What the driver gives is kept at once: nothing may fail in between.
+  buffers_.reserve(bytes_.size());
+  ready_.reserve(plan.launches.size());
+  MemoryBudget budget;
   for (uint64_t bytes : bytes_) {
+    budget.take(bytes);
     cl_mem m = cl_.clCreateBuffer(d_.context, CL_MEM_READ_WRITE, static_cast<size_t>(std::max<uint64_t>(bytes, 4)), nullptr, &code);
     if (code != CL_SUCCESS) return error_of(code);
     buffers_.push_back(m);
@@ -65,7 +71,7 @@ Error Session::make(const Launch& l, Ready* out) {
     const Arg& a = l.args[i];
     const bool buffer = a.buffer >= 0;
     const cl_mem* memory = buffer ? &buffers_[static_cast<size_t>(a.buffer)] : nullptr;
-    code = cl_.clSetKernelArg(r.kernel, static_cast<cl_uint>(i), buffer ? sizeof *memory : a.bytes.size(),
+    code = cl_.clSetKernelArg(r.kernel, static_cast<cl_uint>(i), buffer ? sizeof(cl_mem) : a.bytes.size(),
                               buffer ? static_cast<const void*>(memory) : a.bytes.data());
     if (code != CL_SUCCESS) return error_of(code);
   }
@@ -134,14 +140,13 @@ Error Session::failed(Error error) {
 }
 
 Error Session::submit(const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs, uint32_t output_count) {
-  Error e = kOk;
-  try {
-    e = start(inputs, input_count);
-    if (e == kOk) e = fetch(outputs, output_count);
-  } catch (const std::bad_alloc&) {
-    e = kOutOfMemory;
-  }
-  return e == kOk ? kOk : failed(e);
+  // Buffers are uploaded whole: of an input with fewer elements than the piece was made for there are not so many bytes.
+  if (!input_sizes_.fit(inputs, input_count) || !output_sizes_.fit(outputs, output_count)) return kOperandsUnfit;
+  const uint32_t e = guarded(kOutOfMemory, kCommandFailed, [&]() -> uint32_t {
+    const Error started = start(inputs, input_count);
+    return started == kOk ? fetch(outputs, output_count) : started;
+  });
+  return e == kOk ? kOk : failed(static_cast<Error>(e));
 }
 
 Error Session::wait() {

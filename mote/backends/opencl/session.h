@@ -19,6 +19,8 @@ class Session {
 
   // Uploads the constants; nothing of the plan's bytes is kept.
   Error create(const Plan& plan);
+  // What submit() demands of operands.
+  void set_sizes(const Program& piece) { input_sizes_ = PieceSizes(piece, false), output_sizes_ = PieceSizes(piece, true); }
   // One upload for each input, the launches, one download for each output. Operands stay as they are until wait(), which returns when the
   // outputs are there. After an error nothing is under way, and the device is given up.
   Error submit(const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs, uint32_t output_count);
@@ -54,6 +56,7 @@ class Session {
   std::vector<uint64_t> bytes_;  // of the buffers
   std::vector<Ready> ready_;
   std::vector<int32_t> inputs_, outputs_;
+  PieceSizes input_sizes_, output_sizes_;
   std::vector<Gapped> gapped_;
   std::vector<std::vector<uint8_t>> staging_;  // dense copies of operands with gaps, inputs then outputs
 };

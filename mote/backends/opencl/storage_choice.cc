@@ -25,7 +25,7 @@ constexpr float kMostMagnitude = 4096;  // a sixteenth of f16's range: other inp
 constexpr size_t kMostGroups = 24;      // tensors are looked at in so many groups of neighbours
 constexpr double kMostMacs = 4e10;      // spent on looking at them
 constexpr double kShare = 0.75;         // of the tolerance: other inputs may give more
-constexpr double kStorageShare = 0.7;   // of what is left, to storage, where products multiply in f16, too: errors add up as squares
+constexpr double kStorageShare = 0.7;   // of the remaining budget, for storage, where GEMMs multiply in f16, too: squared errors add up
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // Inputs are uniform numbers from a range: what examples are made of, images, something larger.
@@ -224,7 +224,8 @@ class Chooser {
     for (const auto& [pc, p] : products_) {
       const Operand &w = p.op->inputs[1], &y = p.op->outputs[0];
       results.push_back(static_cast<uint32_t>(y.tensor));
-      products.push_back(static_cast<double>(w.count()) * static_cast<double>(y.count() / y.dim(-1)));
+      const int64_t rows = y.count() / y.dim(-1);
+      products.push_back(static_cast<double>(w.count()) * static_cast<double>(rows));
     }
     return groups_of(results, products);
   }
@@ -233,8 +234,8 @@ class Chooser {
     for (uint32_t t : g.tensors) narrow_[t] = static_cast<uint8_t>(on ? narrow_[t] | bit : narrow_[t] & ~bit);
   }
 
-  // Sets the bit where that leaves the error within the budget. Errors of groups add up as squares: those with the most error for what they
-  // are worth go without it until what is left fits.
+  // Sets the bit where that leaves the error within the budget. Squared errors of groups add up: the groups with the most error for
+  // their benefit are reset until the remaining ones fit.
   void narrow(std::vector<Group>* groups, uint8_t bit, double budget) {
     for (const Group& g : *groups) set(g, bit, true);
     if (error(0, std::size(kSamples)) <= budget) return;

@@ -30,7 +30,7 @@ int64_t tiles_of(const WinogradArgs& p) { return int64_t{p.batch} * p.tiles_h * 
 
 }  // namespace
 
-bool winograd_pays(const WindowArgs& w, double product_units_plain) {
+bool winograd_profitable(const WindowArgs& w, double product_units_plain) {
   const WinogradArgs p = args_of(w);
   const int64_t tiles = tiles_of(p), channels = int64_t{p.in_c} + p.out_c;
   if (tiles * channels * wg::kPoints > kMostFloats) return false;
@@ -42,7 +42,9 @@ bool winograd_pays(const WindowArgs& w, double product_units_plain) {
 
 Place Recorder::winograd_weights(const Operand& w, int32_t n, int32_t c, int32_t padded) {
   if (counting_) return {0, 0};
-  if (const auto found = winograd_weights_.find(w.data); found != winograd_weights_.end()) return found->second;
+  const auto [known, is_new] = weights_.try_emplace(Weights(w, n, c, padded, WeightForm::kWinograd));
+  if (!is_new) return known->second.place;
+  take_columns(int64_t{wg::kPoints} * c, padded, sizeof(float));
   const std::vector<float> plain = plain_weights(w, n, 9 * c);
   std::vector<float> out(static_cast<size_t>(wg::kPoints) * static_cast<size_t>(c) * static_cast<size_t>(padded), 0.0f);
   for (int32_t o = 0; o < n; ++o) {
@@ -57,7 +59,7 @@ Place Recorder::winograd_weights(const Operand& w, int32_t n, int32_t c, int32_t
             static_cast<size_t>(o)] = static_cast<float>(full[k]);
     }
   }
-  return winograd_weights_[w.data] = add_constant(out.data(), out.size());
+  return known->second.place = add_constant(out.data(), out.size());
 }
 
 void add_winograd(const OpView& op, Recorder& r, const WindowArgs& w, const FinishArgs& f) {

@@ -7,8 +7,8 @@
 
 namespace mote::backends::opencl {
 
-// Whether the form has fewer costs than the plain product, which takes so many units of work. Of stride and dilation 1, one group.
-bool winograd_pays(const WindowArgs& w, double product_units);
+// Whether Winograd's form costs less than the direct GEMM, which takes `product_units` of work. Stride and dilation 1, one group.
+bool winograd_profitable(const WindowArgs& w, double product_units);
 
 void add_winograd(const OpView& op, Recorder& r, const WindowArgs& w, const FinishArgs& f);
 

@@ -2,9 +2,9 @@
 
 #include <cstring>
 #include <memory>
-#include <new>
 #include <vector>
 
+#include "mote/backends/common/guard.h"
 #include "mote/backends/common/host_runner.h"
 #include "mote/backends/common/piece.h"
 #include "mote/backends/common/rows.h"
@@ -23,36 +23,46 @@ struct Runner {
   std::vector<uint64_t> file;
   Program program;
   HostRunner host;
+  PieceSizes inputs, outputs;
 };
 
 uint32_t probe(const char* version, const char*) { return std::strcmp(version, kVersion) == 0 ? kOk : kVersionUnfit; }
 
-uint32_t init(const mote_backend_blob* blob, const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs,
-              uint32_t output_count, void** handle, uint32_t* release_blob) try {
+Error prepare(const mote_backend_blob* blob, const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs,
+              uint32_t output_count, void** handle, uint32_t* release_blob) {
   auto r = std::make_unique<Runner>();
   r->file.resize(static_cast<size_t>(blob->size / 8) + 2);
   auto* bytes = reinterpret_cast<uint8_t*>(r->file.data());
   bytes += reinterpret_cast<uintptr_t>(bytes) % 16 != 0 ? 8 : 0;
-  std::memcpy(bytes, blob->data, static_cast<size_t>(blob->size));
+  if (blob->size != 0) std::memcpy(bytes, blob->data, static_cast<size_t>(blob->size));
   if (blob->entry != 0 || !open_piece(bytes, blob->size, &r->program)) return kBlobBroken;
   if (!operands_fit(r->program, inputs, input_count, false) || !operands_fit(r->program, outputs, output_count, true))
     return kOperandsUnfit;
   if (!r->host.create(r->program, reference_kernels)) return kBlobBroken;
+  r->inputs = PieceSizes(r->program, false);
+  r->outputs = PieceSizes(r->program, true);
   *handle = r.release();
   *release_blob = 1;
   return kOk;
-} catch (const std::bad_alloc&) {
-  return kOutOfMemory;
 }
 
-uint32_t execute(void* handle, const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs,
-                 uint32_t output_count) {
-  Runner& r = *static_cast<Runner*>(handle);
+uint32_t init(const mote_backend_blob* blob, const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs,
+              uint32_t output_count, void** handle, uint32_t* release_blob) {
+  return guarded(kOutOfMemory, kRunFailed, [&] { return prepare(blob, inputs, input_count, outputs, output_count, handle, release_blob); });
+}
+
+Error run(Runner& r, const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs, uint32_t output_count) {
+  if (!r.inputs.fit(inputs, input_count) || !r.outputs.fit(outputs, output_count)) return kOperandsUnfit;
   const auto width = [](const mote_backend_tensor& t) { return dtype_bytes(static_cast<DType>(t.dtype)); };
   for (uint32_t i = 0; i < input_count; ++i) copy_rows(inputs[i], width(inputs[i]), r.host.input(i), true);
   if (!r.host.run()) return kRunFailed;
   for (uint32_t i = 0; i < output_count; ++i) copy_rows(outputs[i], width(outputs[i]), r.host.output(i), false);
   return kOk;
+}
+
+uint32_t execute(void* handle, const mote_backend_tensor* inputs, uint32_t input_count, const mote_backend_tensor* outputs,
+                 uint32_t output_count) {
+  return guarded(kOutOfMemory, kRunFailed, [&] { return run(*static_cast<Runner*>(handle), inputs, input_count, outputs, output_count); });
 }
 
 void destroy(void* handle) { delete static_cast<Runner*>(handle); }
@@ -75,12 +85,12 @@ const char* device(uint32_t* units) {
 constexpr mote_backend kBackend = {MOTE_BACKEND_ABI, "reference", kVersion, &probe,  &init,  &execute,
                                    &destroy,         &describe,   &device,  nullptr, nullptr};
 
-const char* supports(const mote_backend_op* op) try {
-  const char* why = nullptr;
-  (void)view_of(*op, &why);
-  return why;
-} catch (const std::bad_alloc&) {
-  return "there is too little memory";
+const char* supports(const mote_backend_op* op) {
+  return guarded_text([&] {
+    const char* why = nullptr;
+    (void)view_of(*op, &why);
+    return why;
+  });
 }
 
 double cost_ns(const mote_backend_op*, const mote_backend_rates*) { return 0; }
@@ -88,8 +98,10 @@ double cost_ns(const mote_backend_op*, const mote_backend_rates*) { return 0; }
 uint32_t lower(const uint8_t* program, uint64_t size, void (*emit)(void* self, const void* data, uint64_t bytes), void* self,
                uint64_t* device_bytes) {
   *device_bytes = 0;  // it computes in the CPU's memory
-  emit(self, program, size);
-  return 0;
+  return guarded(kOutOfMemory, kRunFailed, [&] {
+    emit(self, program, size);
+    return kOk;
+  });
 }
 
 constexpr mote_backend_compiler kCompiler = {

@@ -135,7 +135,7 @@ std::string run_piece(const KnownBackend& b, const OpCase& c, const Piece& p, do
   placement::Blob blob;
   std::string error;
   if (!placement::make_blob({p.node}, p.boundary, *b.compiler, nullptr, &blob, &error)) return "not lowered: " + error;
-  emit::FileBytes bytes = emit::FileBytes::of_size(blob.bytes.size());
+  program::FileBytes bytes = program::FileBytes::of_size(blob.bytes.size());
   std::copy(blob.bytes.begin(), blob.bytes.end(), bytes.data());
   std::vector<std::unique_ptr<Operand>> shapes;
   std::vector<mote_backend_tensor> inputs, outputs;

@@ -113,9 +113,9 @@ const char* add_binary(Session* s, OpId op, const Operand& a, const Operand& b, 
   for (const Binary& k : kBinary) {
     if (k.op != op) continue;
     if (s == nullptr) return nullptr;
+    const std::vector<size_t> left = shape_of(a), right = shape_of(b);
     xnn_operator_t x = nullptr;
     const xnn_status created = k.clamped != nullptr ? (s->xnn.*k.clamped)(least, most, 0, &x) : (s->xnn.*k.free)(0, &x);
-    const std::vector<size_t> left = shape_of(a), right = shape_of(b);
     finish(s, created, x, [&](xnn_operator_t o) {
       return (s->xnn.*k.setup)(o, left.size(), left.data(), right.size(), right.data(), a_at, b_at, out, s->xnn.threads);
     });

@@ -67,6 +67,7 @@ const char* lower_pad(const OpView& op, Session* s) {
     before.push_back(static_cast<size_t>(begin[i]));
     behind.push_back(static_cast<size_t>(end[i]));
   }
+  if (op.has(1) && (op.inputs[1].dtype != DType::f32 || op.inputs[1].count() < 1)) return "padding with something else than f32";
   if (s == nullptr) return nullptr;
   const float value = op.has(1) ? *static_cast<const float*>(op.inputs[1].data) : a.value;
   xnn_operator_t o = nullptr;
@@ -110,6 +111,7 @@ const char* lower_move(const OpView& op, Session* s) {
     return nullptr;
   }
   const auto count = static_cast<size_t>(y.count());
+  if (x.count() != y.count()) return "it has no kernel there";
   if (s != nullptr) add_copy(s, 1, count, s->at(x), count, s->at(y), count);
   return nullptr;
 }

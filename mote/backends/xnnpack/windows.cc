@@ -20,7 +20,7 @@ namespace {
 using ops::Activation;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-uint32_t u(int32_t n) { return static_cast<uint32_t>(n); }
+uint32_t u(int64_t n) { return static_cast<uint32_t>(n); }
 size_t z(int64_t n) { return static_cast<size_t>(n); }
 
 // Null and *f, or why the activation cannot be had.
@@ -76,12 +76,35 @@ const char* check_weights(const OpView& op) {
   if (w.data == nullptr) return "its weights are not constant";
   if ((w.dtype != DType::f32 && w.dtype != DType::f16) || op.has(4)) return "weights in another type than f32 and f16";
   if (op.has(2) && op.inputs[2].data == nullptr) return "its bias is not constant";
+  if (op.has(2) && (op.inputs[2].dtype != DType::f32 || op.inputs[2].count() != op.outputs[0].dim(-1))) return "a bias of another kind";
+  if (op.has(3) && op.inputs[3].count() != op.outputs[0].count()) return "a residual of another size";
   return nullptr;
 }
 
-// Padding at the end that gives as many outputs as there are; windows beyond it, which rounding up adds, are padding to the library.
-int32_t pad_end(int32_t in, int32_t out, int32_t kernel, int32_t stride, int32_t dilation, int32_t begin) {
-  return std::max(0, (out - 1) * stride + (kernel - 1) * dilation + 1 - in - begin);
+// One dimension of a window, in 64 bits: the products of a program's numbers need them.
+struct Axis {
+  int64_t in, out, kernel, stride, dilation, begin;
+  int64_t span() const { return (kernel - 1) * dilation + 1; }
+  // Padding at the end that gives as many outputs as there are; windows beyond it, which rounding up adds, are padding to the library.
+  int64_t end() const { return std::max<int64_t>(0, (out - 1) * stride + span() - in - begin); }
+  // What a transposed one would give without padding at the end.
+  int64_t full() const { return (in - 1) * stride + span() - begin; }
+  // How many outputs the library writes, which are to be those there are.
+  bool exact() const { return std::max<int64_t>(0, in + begin + end() - span()) / stride + 1 == out; }
+};
+
+constexpr int64_t kMostTaps = int64_t{1} << 28;  // of all windows of a call: the library keeps a pointer for each
+constexpr int64_t kMostReach = 1 << 20;          // of a window, a step, a padding: the library counts in 32 bits
+
+const char* axes_of(const Window2d& p, Axis* h, Axis* w) {
+  *h = {p.in_h, p.out_h, p.kernel_h, p.stride_h, p.dilation_h, p.pad_h};
+  *w = {p.in_w, p.out_w, p.kernel_w, p.stride_w, p.dilation_w, p.pad_w};
+  for (const Axis* a : {h, w})
+    if (a->kernel < 1 || a->stride < 1 || a->dilation < 1 || a->begin < 0 || a->span() > kMostReach || a->stride > kMostReach ||
+        a->begin > kMostReach || a->end() > kMostReach)
+      return "a window it cannot count";
+  if (h->kernel > kMostTaps / w->kernel || h->out * w->out > kMostTaps / (h->kernel * w->kernel)) return "more windows than it can list";
+  return nullptr;
 }
 
 template <class A>
@@ -93,16 +116,14 @@ const char* lower_window(const OpView& op, Session* s, bool transposed) {
   Finish f{};
   if (const char* why = finish_of(op, a, &f)) return why;
   const Window2d p = window_of(op, a, w.dims + 1);
-  if (p.pad_h < 0 || p.pad_w < 0) return "negative padding";
-  const int32_t depth = p.in_c / a.groups, end_h = pad_end(p.in_h, p.out_h, p.kernel_h, p.stride_h, p.dilation_h, p.pad_h),
-                end_w = pad_end(p.in_w, p.out_w, p.kernel_w, p.stride_w, p.dilation_w, p.pad_w);
-  // What a transposed one would give without padding at the end; less is cut off, more is added.
-  const auto full = [](int32_t in, int32_t kernel, int32_t stride, int32_t dilation, int32_t begin) {
-    return (in - 1) * stride + (kernel - 1) * dilation + 1 - begin;
-  };
-  const int32_t more_h = transposed ? p.out_h - full(p.in_h, p.kernel_h, p.stride_h, p.dilation_h, p.pad_h) : 0,
-                more_w = transposed ? p.out_w - full(p.in_w, p.kernel_w, p.stride_w, p.dilation_w, p.pad_w) : 0;
+  Axis h{}, v{};
+  if (const char* why = axes_of(p, &h, &v)) return why;
+  if (!transposed && !(h.exact() && v.exact())) return "padding that cuts off";
+  const int32_t depth = p.in_c / a.groups;
+  // Of a transposed one: less than without padding at the end is cut off, more is added.
+  const int64_t more_h = transposed ? h.out - h.full() : 0, more_w = transposed ? v.out - v.full() : 0;
   if (more_h >= p.stride_h || more_w >= p.stride_w) return "output padding of a stride or more";
+  if (std::min(more_h, more_w) < -kMostReach) return "a window it cannot count";
   if (s == nullptr) return nullptr;
   const std::vector<float> weights = plain_weights(w, p.out_c, p.kernel_h * p.kernel_w * depth);
   const float* bias = op.has(2) ? static_cast<const float*>(op.inputs[2].data) : nullptr;
@@ -111,16 +132,16 @@ const char* lower_window(const OpView& op, Session* s, bool transposed) {
   xnn_operator_t o = nullptr;
   const auto create = transposed ? s->xnn.xnn_create_deconvolution2d_nhwc_f32 : s->xnn.xnn_create_convolution2d_nhwc_f32;
   const xnn_status made =
-      create(u(p.pad_h), u(transposed ? std::max(0, -more_w) : end_w), u(transposed ? std::max(0, -more_h) : end_h), u(p.pad_w),
-             u(p.kernel_h), u(p.kernel_w), u(p.stride_h), u(p.stride_w), u(p.dilation_h), u(p.dilation_w), u(a.groups), z(depth),
-             z(p.out_c / a.groups), z(p.in_c), z(p.out_c), weights.data(), bias, least, most, 0, &o);
+      create(u(p.pad_h), u(transposed ? std::max<int64_t>(0, -more_w) : v.end()), u(transposed ? std::max<int64_t>(0, -more_h) : h.end()),
+             u(p.pad_w), u(p.kernel_h), u(p.kernel_w), u(p.stride_h), u(p.stride_w), u(p.dilation_h), u(p.dilation_w), u(a.groups),
+             z(depth), z(p.out_c / a.groups), z(p.in_c), z(p.out_c), weights.data(), bias, least, most, 0, &o);
   s->add(made, o);
   if (made != xnn_status_success) return nullptr;
   const float* in = s->at(x);
   float* out = sums_of(op, s);
   if (transposed)
-    s->check(s->xnn.xnn_setup_deconvolution2d_nhwc_f32(o, z(p.batch), z(p.in_h), z(p.in_w), u(std::max(0, more_h)), u(std::max(0, more_w)),
-                                                       in, out, s->xnn.threads));
+    s->check(s->xnn.xnn_setup_deconvolution2d_nhwc_f32(o, z(p.batch), z(p.in_h), z(p.in_w), u(std::max<int64_t>(0, more_h)),
+                                                       u(std::max<int64_t>(0, more_w)), in, out, s->xnn.threads));
   else s->check(s->xnn.xnn_setup_convolution2d_nhwc_f32(o, z(p.batch), z(p.in_h), z(p.in_w), in, out, s->xnn.threads));
   add_finish(op, a, f, out, s);
   return nullptr;
@@ -130,11 +151,13 @@ template <class A>
 const char* pool_geometry(const OpView& op, const A& a, Window2d* p, int32_t* end_h, int32_t* end_w) {
   if (op.inputs[0].rank != 3 && op.inputs[0].rank != 4) return "three spatial dimensions";
   *p = window_of(op, a, a.kernel);
-  if (p->kernel_h * p->kernel_w < 2) return "windows of one element";
-  *end_h = pad_end(p->in_h, p->out_h, p->kernel_h, p->stride_h, p->dilation_h, p->pad_h);
-  *end_w = pad_end(p->in_w, p->out_w, p->kernel_w, p->stride_w, p->dilation_w, p->pad_w);
-  const int32_t span_h = (p->kernel_h - 1) * p->dilation_h + 1, span_w = (p->kernel_w - 1) * p->dilation_w + 1;
-  if (p->pad_h >= span_h || *end_h >= span_h || p->pad_w >= span_w || *end_w >= span_w) return "windows in the padding alone";
+  Axis h{}, v{};
+  if (const char* why = axes_of(*p, &h, &v)) return why;
+  if (h.kernel * v.kernel < 2) return "windows of one element";
+  if (!h.exact() || !v.exact()) return "padding that cuts off";
+  if (h.begin >= h.span() || h.end() >= h.span() || v.begin >= v.span() || v.end() >= v.span()) return "windows in the padding alone";
+  *end_h = static_cast<int32_t>(h.end());
+  *end_w = static_cast<int32_t>(v.end());
   if (p->stride_h > p->kernel_h || p->stride_w > p->kernel_w) return "strides beyond the window";
   return nullptr;
 }

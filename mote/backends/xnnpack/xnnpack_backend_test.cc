@@ -45,7 +45,7 @@ std::vector<float> run(const mote_backend& device, const mote_backend_compiler& 
   placement::Blob blob;
   std::string error;
   EXPECT_TRUE(placement::make_blob(nodes, placement::boundary_of(nodes), compiler, nullptr, &blob, &error)) << error;
-  emit::FileBytes bytes = emit::FileBytes::of_size(blob.bytes.size());
+  program::FileBytes bytes = program::FileBytes::of_size(blob.bytes.size());
   std::copy(blob.bytes.begin(), blob.bytes.end(), bytes.data());
   const int32_t dims[] = {1, 8, 8, 16}, strides[] = {4096, 512, 64, 4};
   std::vector<float> x(1024), y(1024);

@@ -5,6 +5,7 @@
 #include "mote/compiler/audio/tables.h"
 #include "mote/compiler/ir/builder.h"
 #include "mote/compiler/ir/infer.h"
+#include "mote/compiler/ir/nearest.h"
 #include "mote/ops/dequantize/dequantize.h"
 #include "mote/ops/every_nth/every_nth.h"
 #include "mote/ops/shift_in/shift_in.h"
@@ -67,14 +68,13 @@ class Attacher {
 
   bool find_input() {
     const std::vector<std::string>& names = method().input_names;
-    std::string all;
-    for (const std::string& n : names) all += (all.empty() ? "" : ", ") + n;
+    const std::string all = ir::listed(names);
     if (f_.input.empty() && names.size() != 1)
-      return fail("expected a model with one input, or output.input=NAME behind the front end's name; found " +
-                  (all.empty() ? "none" : all));
+      return fail("expected a model with one input, or output.input=NAME behind the front end's name; found " + all);
     for (at_ = 0; at_ < names.size(); ++at_)
       if (f_.input.empty() || names[at_] == f_.input) break;
-    if (at_ == names.size()) return fail("no such input: expected one of " + all + ", found '" + f_.input + "'");
+    if (at_ == names.size())
+      return fail("no such input: expected one of " + all + ", found '" + f_.input + "'" + ir::did_you_mean(f_.input, names));
     old_ = method().block->arguments[at_];
     return true;
   }

@@ -25,4 +25,8 @@ struct CheckResult {
 bool make_examples(const Signature& signature, const GoldenOptions& options, HostProgram* reference, HostProgram& program, bool quantized,
                    bool own, CheckResult* out, std::string* error);
 
+// One example more, for its faults alone. False when one of the programs does not run it.
+bool check_example(const Signature& signature, HostProgram& reference, HostProgram& program, bool quantized, Example e, CheckResult* out,
+                   std::string* error);
+
 }  // namespace mote::driver

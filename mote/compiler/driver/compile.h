@@ -1,8 +1,9 @@
 #pragma once
 
-// The whole way from a model file to the bytes of a program: front end, passes, plan, emit.
+// From a model file to the bytes of a program. The stages are those of stages.h, called one after the other by compile.cc.
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,10 +27,20 @@ struct CompileOptions {
   emit::WriteOptions write;
   bool external_weights = false;
   GoldenOptions golden;
-  kernels::SelectFn select = nullptr;  // fast kernels of this machine: large models are checked with them, or not at all
+  kernels::SelectFn select = nullptr;  // fast kernels of this machine: compared with the portable ones; large models run with them
+  // With plan.in_order: memory that emitted kernels need besides the plan, of the records it becomes. Where plan and this exceed
+  // plan.strip_ram, the plan is made again for what remains.
+  std::function<uint64_t(const program::ProgramRecords&)> scratch_bytes;
   bool strip_names = false;
-  // Every named intermediate value becomes an output of its method, after the passes: for finding where two ways of computing part.
+  // 8-bit inputs and outputs for a quantized model that has float ones (narrow_io.h).
+  bool io_int8 = false;
+  bool suggest_sizes = true;  // where sizes are open, find some that compile, for the problem's advice
+  // Every named intermediate value becomes an output of its method, after the passes: for finding where two programs begin to differ.
   bool expose_values = false;
+  // The quantizer (compiler/quant): called once, between the two phases of the passes (passes/pass.h), on a graph whose operators are
+  // fused and still of floats. It writes quantize and dequantize nodes, of which the second phase makes integer operators. False with
+  // *error stops compiling.
+  std::function<bool(ir::Graph& graph, std::string* error)> quantize;
   // The user's own passes: before Mote's (in the unoptimised reference too) and behind them. The graph is verified afterwards. False with
   // *error stops compiling.
   std::function<bool(ir::Graph&graph, std::string*error)> after_import, after_passes;
@@ -66,6 +77,10 @@ bool compile(const frontends::Source& source, const CompileOptions& options, Com
 bool read_signature(const frontends::Source& source, const frontends::ImportOptions& options, Signature* out, ir::Problems* problems);
 // Those of the program: with what is attached.
 bool read_signature(const frontends::Source& source, const CompileOptions& options, Signature* out, ir::Problems* problems);
+
+// The first stages alone: the graph as the planner would get it without placement. Results other than the graph are dropped.
+bool optimized_graph(const frontends::Source& source, const CompileOptions& options, std::unique_ptr<ir::Graph>* out,
+                     ir::Problems* problems);
 
 // The same model with nothing optimised and nothing but the program: what it means, to compare others with.
 CompileOptions reference_options(const CompileOptions& options);

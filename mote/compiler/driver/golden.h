@@ -9,6 +9,7 @@
 #include "mote/compiler/driver/values.h"
 #include "mote/compiler/emit/writer.h"
 #include "mote/compiler/ir/graph.h"
+#include "mote/kernels/select.h"
 
 namespace mote::driver {
 
@@ -23,8 +24,15 @@ struct GoldenOptions {
   uint64_t time_ms = 120000;
   uint64_t memory_bytes = uint64_t{4} << 30;
   uint64_t work = uint64_t{2} << 30;  // multiply-adds, and as many bytes moved; 0: any number
-  // Larger programs are not run unoptimised beside: their examples hold their own results. 0: all are.
+  // Larger programs, and the unoptimised ones beside them, run with fast kernels in place of the portable ones, which would take most of
+  // the time; without fast kernels nothing runs beside them. 0: all run portable kernels.
   uint64_t check_macs = 50000000;
+  // Those fast kernels: a set that every machine of an architecture has, so that the file does not depend on which one compiles. Null:
+  // CompileOptions::select.
+  kernels::SelectFn select = nullptr;
+  bool reference = true;  // false: the model is no reference for the program's numbers (quantizing); examples hold the program's own
+  // Multiply-adds that the portable kernels take at most to compare the fast ones with them, instruction by instruction. 0: none.
+  uint64_t kernel_work = 100000000;
 };
 
 // Of one method, complete.

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "mote/compiler/driver/kernel_check.h"
 #include "mote/compiler/emit/builder.h"
 
 namespace mote::driver {
@@ -36,8 +37,10 @@ HostProgram::HostProgram() = default;
 HostProgram::~HostProgram() { instance_.close(); }
 
 bool HostProgram::open(ConstBytes file, ConstBytes external, const RunBudget& budget, std::string* error, const OpRegistry* ops,
-                       kernels::SelectFn select) {
+                       kernels::SelectFn select, KernelCheck* check) {
   budget_ = budget;
+  check_ = check;
+  const OpRegistry& registry = ops != nullptr ? *ops : emit::builtin_registry();
   ProgramSource source;
   source.file = file;
   ProgramTable table;
@@ -51,13 +54,14 @@ bool HostProgram::open(ConstBytes file, ConstBytes external, const RunBudget& bu
     else segments_.push_back({file.data + s.offset, s.size});
   }
   source.segments = {segments_.data(), segments_.size()};
-  if (!Program::open(source, ops != nullptr ? *ops : emit::builtin_registry(), &program_, &d).ok()) {
+  if (!Program::open(source, registry, &program_, &d).ok()) {
     *error = emit::describe(d);
     return false;
   }
   uint64_t needed = 0;
   for (uint32_t m = 0; m < program_.table().methods.size; ++m) needed = std::max(needed, io_bytes(m));
-  needed += uint64_t{program_.needs().instance} + program_.needs().scratch(1);
+  const uint32_t threads = check != nullptr ? 2 : threads_ != nullptr ? threads_->count : 1;  // that kernels may see
+  needed += uint64_t{program_.needs().instance} + program_.needs().scratch(threads);
   for (const Bank& b : program_.table().banks) needed += b.size;
   if (needed > budget_.memory_bytes) {
     *error = "the program needs " + std::to_string(needed) + " bytes to run, more than the " + std::to_string(budget_.memory_bytes) +
@@ -77,10 +81,15 @@ bool HostProgram::open(ConstBytes file, ConstBytes external, const RunBudget& bu
   for (const Bank& b : program_.table().banks) banks_.push_back(block(b.size));
   InstanceMemory memory;
   memory.instance = block(program_.needs().instance);
-  memory.scratch = block(program_.needs().scratch(1));
+  memory.scratch = block(program_.needs().scratch(threads));
   memory.banks = {banks_.data(), banks_.size()};
   InstanceOptions options;
-  options.select = select;
+  options.threads = check != nullptr ? nullptr : threads_;
+  hook_ = {this, [](void* self, const TraceEvent& event) { static_cast<HostProgram*>(self)->hear(event); }};
+  if (heard_) options.trace = &hook_;
+  options.select = check != nullptr ? &KernelCheck::select : select;
+  if (check != nullptr) check->attach(program_, registry);
+  const KernelCheck::Active active(check);
   if (!instance_.create(program_, memory, options, &d).ok()) {
     *error = emit::describe(d);
     return false;
@@ -114,6 +123,12 @@ bool HostProgram::fail(const char* doing, std::string* error) const {
   return false;
 }
 
+void HostProgram::hear(const TraceEvent& event) {
+  const auto count = static_cast<double>(program_.table().instructions.size);
+  if (event.kind == TraceEvent::Kind::kRunBegin) ++begun_;
+  if (event.kind == TraceEvent::Kind::kInstructionEnd) heard_(begun_ - 1 + (event.instruction + 1) / count);
+}
+
 // Bound, or copied to its place in the arena.
 bool HostProgram::set_input(uint32_t method, uint32_t index, const Array& input, std::vector<std::unique_ptr<Block>>* buffers) {
   const std::vector<int32_t> dims(input.dims.begin(), input.dims.end());
@@ -145,6 +160,7 @@ bool HostProgram::run(uint32_t method, const std::vector<Array>& inputs, std::ve
     limits.now = &now_ms;
     limits.deadline = now_ms(nullptr) + budget_.time_ms;
   }
+  const KernelCheck::Active active(check_);
   if (!instance_.run(method, limits).ok()) return fail("run", error);
   outputs->clear();
   for (uint32_t i = 0; i < m.output_count; ++i) {

@@ -14,7 +14,7 @@ namespace {
 
 bool has_family(uint16_t op) {
   switch (static_cast<OpId>(op)) {
-#define MOTE_KERNEL(name) case OpId::name:
+#define MOTE_KERNEL(family, name, sets) case OpId::name:
 #include "mote/kernels/kernels.def"
 #undef MOTE_KERNEL
     return true;

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "mote/core/tensor.h"
+#include "mote/core/size.h"
 #include "mote/format/sha256.h"
 
 namespace mote::driver {
@@ -52,11 +52,8 @@ size_t arg_max(const double* row, size_t count) { return static_cast<size_t>(std
 
 uint64_t dense_bytes(DType dtype, const std::vector<int64_t>& dims) {
   uint64_t count = 1;
-  for (const int64_t d : dims) {
-    if (d < 0 || (d > 0 && count > kMaxTensorBytes / static_cast<uint64_t>(d))) return 0;
-    count *= static_cast<uint64_t>(d);
-  }
-  return (count * dtype_bits(dtype) + 7) / 8;
+  for (const int64_t d : dims) count = times(count, d < 0 ? kTooLarge : static_cast<uint64_t>(d));
+  return count <= kMaxTensorBytes ? bytes_of_elements(dtype, count) : 0;
 }
 
 std::vector<double> to_doubles(DType dtype, const uint8_t* data, size_t bytes) {

@@ -4,8 +4,9 @@
 #include <cstring>
 
 #include "mote/compiler/emit/arena_plan.h"
-#include "mote/compiler/emit/cost.h"
+#include "mote/compiler/program/cost.h"
 #include "mote/core/layout.h"
+#include "mote/core/size.h"
 #include "mote/format/reader.h"
 #include "mote/ops/op_docs.h"
 #include "mote/ops/op_table.h"
@@ -25,11 +26,6 @@ void append(std::vector<uint8_t>& bytes, const T* data, size_t count) {
 uint64_t align_up(uint64_t v, uint64_t a) { return (v + a - 1) / a * a; }
 
 }  // namespace
-
-const OpRegistry& builtin_registry() {
-  static const OpRegistry registry(builtin_ops());
-  return registry;
-}
 
 ProgramBuilder::ProgramBuilder(const OpRegistry& registry) : ops_(registry) { bank("arena"); }
 
@@ -359,11 +355,9 @@ void ProgramBuilder::golden(uint32_t method, const std::vector<std::vector<uint8
     g.is_output = is_output;
     g.tolerance = is_output ? tolerance : 0;
     const TensorDesc& d = records_.tensors[records_.ios[m.first_input + i].tensor];
-    uint64_t bytes = dtype_bytes(d.dtype);
-    for (int k = 0; k < d.rank; ++k) {
+    for (int k = 0; k < d.rank; ++k)
       g.dims[k] = i < dims.size() && static_cast<size_t>(k) < dims[i].size() ? dims[i][static_cast<size_t>(k)] : d.dims[k];
-      bytes *= static_cast<uint32_t>(g.dims[k]);
-    }
+    const uint64_t bytes = dense_bytes(d.dtype, d.rank, g.dims);
     const std::vector<uint8_t>& data = is_output ? outputs[i - inputs.size()] : inputs[i];
     if (data.size() != bytes)
       return fail("golden data has " + std::to_string(data.size()) + " bytes where the tensor has " + std::to_string(bytes));
@@ -383,7 +377,7 @@ bool ProgramBuilder::finish(FileBytes* out, std::string* error, const WriteOptio
   }
   ProgramRecords r = records_;
   plan_arena(r, view_of_, view_offset_);
-  state_costs(r);
+  program::state_costs(r);
   SegmentData constants;
   constants.bytes = constants_;
   constants.flags = external_ ? static_cast<uint8_t>(kExternal) : uint8_t{0};

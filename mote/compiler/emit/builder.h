@@ -16,8 +16,6 @@ using TensorId = int32_t;
 constexpr TensorId kAbsent = -1;  // an optional input that is not there
 using Dims = std::vector<int32_t>;
 
-const OpRegistry& builtin_registry();
-
 // Errors are kept: after the first, calls do nothing and finish() reports it.
 //
 //   ProgramBuilder b;

@@ -165,22 +165,6 @@ bool measure(const ProgramRecords& r, const std::vector<Segment>& segments, cons
 
 }  // namespace
 
-uint32_t StringPool::add(const std::string& text) {
-  const auto found = known_.find(text);
-  if (found != known_.end()) return found->second;
-  const uint32_t at = static_cast<uint32_t>(bytes_.size());
-  for (char c : text) bytes_.push_back(static_cast<uint8_t>(c == 0 ? ' ' : c));
-  bytes_.push_back(0);
-  known_[text] = at;
-  return at;
-}
-
-StringPool StringPool::from(ConstBytes bytes) {
-  StringPool pool;
-  pool.bytes_.assign(bytes.begin(), bytes.end());
-  return pool;
-}
-
 bool read_records(ConstBytes file, ProgramRecords* out) {
   ProgramTable t;
   if (!read_table(file, file.size, &t, nullptr).ok()) return false;
@@ -237,19 +221,6 @@ bool write_program(const ProgramRecords& records, const WriteOptions& options, c
   }
   *out = std::move(file);
   return true;
-}
-
-std::string describe(const Diagnostic& d) {
-  std::string text = std::string(status_text(d.status.code())) + ": " + why_text(d.status.why());
-  if (d.instruction >= 0) text += "; instruction " + std::to_string(d.instruction);
-  if (d.op >= 0) {
-    const OpDoc* doc = find_op_doc(static_cast<uint16_t>(d.op));
-    text += " (" + (doc != nullptr ? "mote::" + doc->name : "operator " + std::to_string(d.op)) + ")";
-  }
-  if (d.name != nullptr) text += "; '" + std::string(d.name) + "'";
-  if (d.tensor >= 0) text += "; tensor " + std::to_string(d.tensor);
-  if (d.expected != 0 || d.found != 0) text += "; expected " + std::to_string(d.expected) + ", found " + std::to_string(d.found);
-  return text;
 }
 
 bool save_file(const std::string& path, ConstBytes bytes, std::string* error) {

@@ -18,8 +18,15 @@ struct DimRange {
 struct ImportOptions {
   std::map<std::string, ir::Dims> shapes;  // --shape INPUT=1x3x224x224
   std::map<std::string, DimRange> dims;    // --dim NAME=MIN..MAX, --dim NAME=N; an unnamed one is called INPUT.AXIS
+  std::map<std::string, ir::Dims> more;    // Symbol::more by its name: the driver finds them (driver/ranges.h)
   int64_t max_trips = 4096;                // bound for loops whose trip count the model does not bound (--max-trips)
 };
+
+// A symbol of the graph, with the further sizes that the options have for it.
+inline ir::Symbol make_symbol(const ImportOptions& options, const std::string& name, int32_t min, int32_t max) {
+  const auto more = options.more.find(name);
+  return {name, min, max, more == options.more.end() ? ir::Dims{} : more->second};
+}
 
 struct Source {
   std::string path;  // for messages, and for external data beside it

@@ -112,13 +112,19 @@ Value* NodeBuilder::reshape_keeping(Value* x, const std::vector<int>& from) {
     const bool dynamic = from[i] >= 0 && (x->type.dynamic >> from[i] & 1) != 0;
     dims.push_back(from[i] < 0 ? 1 : x->type.dims[static_cast<size_t>(from[i])]);
     if (!dynamic) continue;
-    // 0 takes the input's size at the same place; one other open size is what is left over.
+    // 0 takes the input's size at the same place; -1 infers one other open size.
     if (from[i] == static_cast<int>(i)) dims.back() = 0;
     else dims.back() = -1, ++open;
   }
-  const bool has_zero_size = std::any_of(from.begin(), from.end(), [&](int f) {
-    return f >= 0 && (x->type.dynamic >> f & 1) == 0 && x->type.dims[static_cast<size_t>(f)] == 0;
-  });
+  // -1 has no meaning beside a size of 0.
+  const auto may_be_zero = [&](size_t i) {
+    const auto f = static_cast<size_t>(from[i]);
+    if (from[i] < 0) return false;
+    if ((x->type.dynamic >> f & 1) == 0) return x->type.dims[f] == 0;
+    return open > 0 && f == i && std::any_of(x->facts.begin(), x->facts.end(), [&](const Facts& k) { return k.dims[f] == 0; });
+  };
+  bool has_zero_size = false;
+  for (size_t i = 0; i < from.size(); ++i) has_zero_size |= may_be_zero(i);
   if (open <= 1 && !(has_zero_size && x->type.dynamic != 0)) {
     if (x->type.dynamic != 0) return reshape(x, dims);
     ops::reshape::Attrs a;
@@ -135,7 +141,9 @@ Value* NodeBuilder::reshape_keeping(Value* x, const std::vector<int>& from) {
   Value* padded = op(OpId::concat, {cast(shape, DType::s64), graph_.constant<int64_t>({1}, {1})});
   Value* wanted =
       padded == nullptr ? nullptr : op(OpId::gather, {padded, graph_.constant<int64_t>({static_cast<int32_t>(index.size())}, index)});
-  return wanted == nullptr ? nullptr : op(OpId::reshape, {x, wanted});
+  ops::reshape::Attrs a;
+  a.allow_zero = 1;
+  return wanted == nullptr ? nullptr : op(OpId::reshape, a, {x, wanted});
 }
 
 }  // namespace mote::ir

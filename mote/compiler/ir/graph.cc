@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "mote/core/layout.h"
+#include "mote/core/size.h"
 
 namespace mote::ir {
 
@@ -17,18 +18,12 @@ int64_t Type::count() const {
   return n;
 }
 
-uint64_t Type::byte_size() const {
-  const uint64_t n = static_cast<uint64_t>(count()), bits = dtype_bits(dtype);
-  return n > (UINT64_MAX - 7) / (bits == 0 ? 1 : bits) ? UINT64_MAX : (n * bits + 7) / 8;
-}
+uint64_t Type::byte_size() const { return bytes_of_elements(dtype, static_cast<uint64_t>(count())); }
 
 bool Type::fits() const {
   uint64_t n = 1;
-  for (int32_t d : dims) {
-    n *= static_cast<uint64_t>(std::max(d, 1));
-    if (n > kMaxTensorBytes) return false;
-  }
-  return dims.size() <= static_cast<size_t>(kMaxRank) && (n * dtype_bits(dtype) + 7) / 8 <= kMaxTensorBytes;
+  for (const int32_t d : dims) n = times(n, static_cast<uint64_t>(std::max(d, 1)));
+  return dims.size() <= static_cast<size_t>(kMaxRank) && n <= kMaxTensorBytes && bytes_of_elements(dtype, n) <= kMaxTensorBytes;
 }
 
 bool operator==(const Type& a, const Type& b) { return a.dtype == b.dtype && a.dims == b.dims && a.dynamic == b.dynamic; }
@@ -50,6 +45,7 @@ Bytes Bytes::copy_of(const void* data, size_t size) {
 
 int32_t Graph::symbol_size(size_t symbol, size_t sample) const {
   const Symbol& s = symbols[symbol];
+  if (sample > 2) return sample - 3 < s.more.size() ? s.more[sample - 3] : s.max;
   return sample == 0 ? s.max : sample == 1 ? s.min : s.min + (s.max - s.min) / 2;
 }
 
@@ -75,6 +71,7 @@ Value* Graph::add_input(Method& method, const std::string& name, DType dtype, co
   Value* v = make_value(ValueKind::kInput, name);
   v->block = method.block.get();
   v->type = {dtype, dims, 0};
+  v->symbols = of;
   v->facts.assign(sample_count(), Facts{dims, {}});
   for (size_t i = 0; i < of.size() && i < dims.size(); ++i) {
     if (of[i] < 0) continue;

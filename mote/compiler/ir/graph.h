@@ -84,6 +84,7 @@ struct Value {
   std::vector<Node*> users;        // once for each operand that names this value
   int result_uses = 0;             // how often blocks name it as a result
   std::vector<Facts> facts;        // one for each sample; empty before inference
+  std::vector<int> symbols;        // of an input: which symbol each dimension is, -1: none
   std::optional<Type> declared;    // what the model says of it; kDimUnknown where it does not say. Bounds for data-dependent sizes.
   std::optional<QuantNote> quant;
 
@@ -133,7 +134,11 @@ struct Method {
 struct Symbol {
   std::string name;
   int32_t min = 1, max = 1;
+  Dims more = {};  // sizes beside the ends and the middle that inference looks at; as many for every symbol of a graph
 };
+
+// At these samples sizes that depend on data are at their maximum; at the others they are small.
+inline bool at_bounds(size_t sample) { return sample == 0 || sample > 2; }
 
 class Graph {
  public:
@@ -146,8 +151,8 @@ class Graph {
   std::vector<std::pair<std::string, std::string>> metadata, evidence;  // for the program file
 
   // Samples: sizes to look at when shapes are inferred. In sample 0 every symbol, and every size that depends on data, is at its
-  // maximum; in sample 1 at its minimum; in sample 2 symbols are in the middle.
-  size_t sample_count() const { return symbols.empty() ? 2 : 3; }
+  // maximum; in sample 1 at its minimum; in sample 2 symbols are in the middle; in those behind it they are Symbol::more.
+  size_t sample_count() const { return symbols.empty() ? 2 : 3 + symbols[0].more.size(); }
   int32_t symbol_size(size_t symbol, size_t sample) const;
 
   Method& add_method(const std::string& name);

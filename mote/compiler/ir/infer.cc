@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "mote/compiler/ir/evaluate.h"
-#include "mote/core/half.h"
 #include "mote/ops/op_docs.h"
 
 namespace mote::ir {
@@ -43,7 +42,7 @@ int32_t natural_bound(const Node& node, const std::vector<Operand>& inputs, int 
   if (node.is(OpId::top_k)) return axis < x.size() ? x[axis] : -1;
   if (node.is(OpId::split)) return axis < x.size() ? x[axis] : -1;
   if (node.op >= static_cast<uint16_t>(OpId::reduce_sum) && node.op <= static_cast<uint16_t>(OpId::reduce_var)) {
-    // Without the reduced axes, what is left moves to the front.
+    // Dropped axes move the later ones to the front.
     const size_t gone = x.size() - static_cast<size_t>(rank);
     return axis + gone < x.size() ? *std::max_element(x.begin() + static_cast<long>(axis), x.begin() + static_cast<long>(axis + gone + 1))
                                   : -1;
@@ -69,8 +68,8 @@ bool computable(const Node& node, const Outcome& r, const std::vector<Operand>& 
   return elements <= 4 * kMostKnownElements;
 }
 
-// Puts a bound in place of every size the operator could not tell. In samples after the first such sizes are small, unless the
-// model declares them.
+// Puts a bound in place of every size the operator could not tell. In samples that are not at the bounds such sizes are small, unless
+// the model declares them.
 bool bound_sizes(const Node& node, const std::vector<Operand>& inputs, size_t sample, Outcome* r, std::string* error) {
   r->unknown.assign(r->types.size(), 0);
   for (size_t o = 0; o < r->types.size(); ++o) {
@@ -94,7 +93,7 @@ bool bound_sizes(const Node& node, const std::vector<Operand>& inputs, size_t sa
       }
       // Where values decide, a size of at most 1 may be 0, and what follows must see that it varies. A slice of one element is one.
       const int32_t small = (op_flags(node) & kDataDependent) != 0 && bound <= 1 ? 0 : std::min(bound, 1);
-      t.dims[i] = sample == 0 || exact ? bound : small;
+      t.dims[i] = at_bounds(sample) || exact ? bound : small;
     }
   }
   return true;
@@ -179,7 +178,7 @@ bool join(const Value& a, const Value& b, Value* out) {
   for (size_t s = 0; s < out->facts.size(); ++s) {
     for (size_t i = 0; i < type.dims.size(); ++i) {
       const int32_t x = s < a.facts.size() ? a.facts[s].dims[i] : type.dims[i], y = s < b.facts.size() ? b.facts[s].dims[i] : type.dims[i];
-      out->facts[s].dims[i] = s == 0 ? std::max(x, y) : std::min(x, y);
+      out->facts[s].dims[i] = at_bounds(s) ? std::max(x, y) : std::min(x, y);
     }
   }
   out->type = type;
@@ -262,7 +261,7 @@ bool infer_loop(Node& node, std::string* error) {
     v->facts.assign(samples, Facts{v->type.dims, {}});
     for (size_t s = 0; s < samples; ++s) {
       if (s < result.facts.size()) std::copy(result.facts[s].dims.begin(), result.facts[s].dims.end(), v->facts[s].dims.begin() + 1);
-      v->facts[s].dims[0] = static_cast<int32_t>(exact ? trips[s] : s == 0 ? most : std::min<int64_t>(most, 1));
+      v->facts[s].dims[0] = static_cast<int32_t>(exact ? trips[s] : at_bounds(s) ? most : std::min<int64_t>(most, 1));
     }
   }
   return true;
@@ -294,6 +293,15 @@ bool infer(Node& node, std::string* error) {
   return infer_operator(node, error);
 }
 
+bool facts_of(const Node& node, size_t sample, std::vector<Facts>* out, std::string* error) {
+  Outcome r;
+  if (!infer_sample(node, sample, &r, error)) return false;
+  out->clear();
+  for (size_t o = 0; o < r.types.size(); ++o)
+    out->push_back({Dims(r.types[o].dims, r.types[o].dims + r.types[o].rank), o < r.data.size() ? r.data[o] : Bytes{}});
+  return true;
+}
+
 bool infer_all(Graph& graph, std::string* error) {
   return std::all_of(graph.methods.begin(), graph.methods.end(), [&](Method& m) { return infer_block(*m.block, error); });
 }
@@ -314,60 +322,6 @@ bool evaluate(const Node& node, std::vector<Bytes>* out) {
     for (int i = 0; i < t.rank; ++i)
       if (t.dims[i] == kDimUnknown) return false;
   return run_operator(node, inputs, std::vector<uint8_t>(types.size(), 0), &types, out);
-}
-
-const Bytes* known_data(const Value& value) {
-  if (value.is_constant()) return value.layout == Layout::kPlain ? &value.data : nullptr;
-  if (value.facts.empty() || !value.facts[0].data.present()) return nullptr;
-  const Facts& first = value.facts[0];
-  for (const Facts& f : value.facts) {
-    if (!f.data.present() || f.data.size != first.data.size || f.dims != first.dims) return nullptr;
-    if (f.data.size > 0 && f.data.data != first.data.data && std::memcmp(f.data.data, first.data.data, f.data.size) != 0) return nullptr;
-  }
-  return &first.data;
-}
-
-namespace {
-
-template <class T, class Out>
-void widen(const Bytes& b, std::vector<Out>* out) {
-  out->resize(b.size / sizeof(T));
-  for (size_t i = 0; i < out->size(); ++i) {
-    T v;
-    std::memcpy(&v, b.data + i * sizeof(T), sizeof v);
-    (*out)[i] = static_cast<Out>(v);
-  }
-}
-
-}  // namespace
-
-bool known_ints(const Value& value, std::vector<int64_t>* out) {
-  const Bytes* b = known_data(value);
-  if (b == nullptr) return false;
-  switch (value.type.dtype) {
-    case DType::s8: widen<int8_t>(*b, out); return true;
-    case DType::u8: widen<uint8_t>(*b, out); return true;
-    case DType::s16: widen<int16_t>(*b, out); return true;
-    case DType::u16: widen<uint16_t>(*b, out); return true;
-    case DType::s32: widen<int32_t>(*b, out); return true;
-    case DType::u32: widen<uint32_t>(*b, out); return true;
-    case DType::s64: widen<int64_t>(*b, out); return true;
-    case DType::u64: widen<uint64_t>(*b, out); return true;
-    case DType::boolean: widen<uint8_t>(*b, out); return true;
-    default: return false;
-  }
-}
-
-bool known_floats(const Value& value, std::vector<double>* out) {
-  const Bytes* b = known_data(value);
-  if (b == nullptr) return false;
-  switch (value.type.dtype) {
-    case DType::f32: widen<float>(*b, out); return true;
-    case DType::f64: widen<double>(*b, out); return true;
-    case DType::f16: widen<f16>(*b, out); return true;
-    case DType::bf16: widen<bf16>(*b, out); return true;
-    default: return false;
-  }
 }
 
 }  // namespace mote::ir

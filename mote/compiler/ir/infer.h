@@ -14,6 +14,9 @@ namespace mote::ir {
 // size depends on data and nothing bounds it. For kIf and kLoop the blocks are complete already.
 bool infer(Node& node, std::string* error);
 
+// What an operator (no control node) says of its outputs in one sample, from its operands' facts in that sample. Changes nothing.
+bool facts_of(const Node& node, size_t sample, std::vector<Facts>* out, std::string* error);
+
 // Infers every node again, blocks included, in order. Stops at the first error, which names the node.
 bool infer_all(Graph& graph, std::string* error);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "mote/compiler/ir/builder.h"
+#include "mote/compiler/ir/sizes.h"
 #include "mote/ops/gather/gather.h"
 #include "mote/ops/reshape/reshape.h"
 
@@ -56,6 +57,56 @@ TEST(Infer, SymbolsGiveBoundsAndDynamicBits) {
   Value* y = b.op(OpId::reshape, {x, wanted});
   ASSERT_NE(y, nullptr) << b.error();
   EXPECT_EQ(y->type, (Type{DType::f32, {512, 8}, 1}));
+}
+
+TEST(Infer, TheLastPartOfASplitIsBoundedByItsOwnLargestSize) {
+  struct Range {
+    int32_t least, most, parts;
+    Dims more;
+    int32_t bound;
+    uint8_t dynamic;
+  };
+  // Of 2 and 3 in two parts the last has 1; of 7 to 10 in three it has 1, 2, 3, 2; of 4 to 8 in two 2, 2, 3, 3, 4.
+  for (const Range& r : {Range{2, 3, 2, {}, 1, 0}, Range{7, 10, 3, {9}, 3, 1}, Range{4, 8, 2, {}, 4, 1}}) {
+    Graph g;
+    g.symbols = {{"n", r.least, r.most, r.more}};
+    Method& m = g.add_method("main");
+    Value* x = g.add_input(m, "x", DType::f32, {-1, 6}, {0, -1});
+    Node* split = g.add_node(*m.block, static_cast<uint16_t>(OpId::split), nullptr, 0, {x}, static_cast<size_t>(r.parts), "split");
+    std::string error;
+    ASSERT_TRUE(infer(*split, &error)) << error;
+    EXPECT_EQ(split->outputs.back()->type, (Type{DType::f32, {r.bound, 6}, r.dynamic})) << r.least << ".." << r.most;
+    // What reads it agrees.
+    NodeBuilder b(g, *m.block, "relu");
+    Value* y = b.op(OpId::relu, {split->outputs.back()});
+    ASSERT_NE(y, nullptr) << b.error();
+    EXPECT_EQ(y->type, split->outputs.back()->type);
+    // At every size of the range it has what its type says.
+    Probe probe(g);
+    for (int32_t n = r.least; n <= r.most; ++n) EXPECT_EQ(probe.refusal_at({n}) + probe.unforeseen(), "") << n;
+  }
+}
+
+TEST(Infer, AProbeTellsWhatTheSamplesDoNotShow) {
+  Graph g;
+  g.symbols = {{"n", 7, 10, {}}};
+  Method& m = g.add_method("main");
+  Value* x = g.add_input(m, "x", DType::f32, {-1, 6}, {0, -1});
+  Node* split = g.add_node(*m.block, static_cast<uint16_t>(OpId::split), nullptr, 0, {x}, 3, "split");
+  std::string error;
+  ASSERT_TRUE(infer(*split, &error)) << error;
+  {
+    Probe probe(g);
+    EXPECT_EQ(probe.refusal_at({8}) + probe.unforeseen(), "");
+    EXPECT_EQ(probe.refusal_at({9}), "");
+    EXPECT_EQ(probe.unforeseen(), "split: dimension 0 is 3");
+    EXPECT_NE(probe.refusal_at({1}), "");
+    EXPECT_EQ(probe.unforeseen(), "");
+    EXPECT_EQ(probe.refusal_at({10}) + probe.unforeseen(), "");
+  }
+  // The facts are the old ones: of 8 in three parts the last has 2.
+  EXPECT_EQ(split->outputs.back()->facts[2].dims[0], 2);
+  EXPECT_EQ(x->facts[2].dims[0], 8);
 }
 
 TEST(Infer, DataDependentSizesAreBoundedAndStayDynamic) {

@@ -66,7 +66,7 @@ class Parser : private TextReader {
     for (const int32_t d : t.dims)
       if (d < 0) fail("a constant's sizes must be known");
     const uint64_t n = static_cast<uint64_t>(t.count());
-    uint64_t bytes = (n * dtype_bits(t.dtype) + 7) / 8;
+    uint64_t bytes = t.byte_size();
     if (n > kMaxConstantBytes || bytes > kMaxConstantBytes) fail("a constant of " + print(t) + " is too large");
     if (layout != Layout::kPlain && t.rank() > 0 && t.dims[0] > 0)
       bytes = panel_bytes(layout, t.dtype, static_cast<uint32_t>(t.dims[0]), static_cast<uint32_t>(n / static_cast<uint64_t>(t.dims[0])));
@@ -177,6 +177,8 @@ class Parser : private TextReader {
                       element_from_text(DType::s32, range.substr(0, dots), reinterpret_cast<uint8_t*>(&s.min)) &&
                       element_from_text(DType::s32, range.substr(dots + 2), reinterpret_cast<uint8_t*>(&s.max));
     if (!good || s.min < 0 || s.min > s.max) fail("expected MIN..MAX, found '" + range + "'");
+    while (ok() && accept(',')) s.more.push_back(integer32());
+    if (!graph_.symbols.empty() && s.more.size() != graph_.symbols[0].more.size()) fail("expected as many sizes as of the first symbol");
     graph_.symbols.push_back(s);
   }
   void pair(std::vector<std::pair<std::string, std::string>>& list) {

@@ -73,7 +73,11 @@ class Printer {
   Printer(const Graph& graph, const TextOptions& options) : graph_(graph), options_(options) {}
 
   std::string run() {
-    for (const Symbol& s : graph_.symbols) line("symbol " + quoted(s.name) + " " + std::to_string(s.min) + ".." + std::to_string(s.max));
+    for (const Symbol& s : graph_.symbols) {
+      std::string more;
+      for (const int32_t size : s.more) more += ", " + std::to_string(size);
+      line("symbol " + quoted(s.name) + " " + std::to_string(s.min) + ".." + std::to_string(s.max) + more);
+    }
     for (const auto& [key, text] : graph_.metadata) line("metadata " + quoted(key) + " " + quoted(text));
     for (const auto& [key, text] : graph_.evidence) line("evidence " + quoted(key) + " " + quoted(text));
     for (const Value* v : graph_.states()) {

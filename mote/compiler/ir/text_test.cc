@@ -93,8 +93,8 @@ method "main"(%0 "x": f32[2,3], %1 "c": bool[], %2 "n": s64[]) -> ("y", "z") {
 
 TEST(TextTest, RoundTripsDynamicSizes) {
   expect_round_trip(R"(
-symbol "batch" 1..8
-symbol "time" 4..4
+symbol "batch" 1..8, 7, 5
+symbol "time" 4..4, 4, 4
 method "main"(%0 "x": f32[?"batch",3]) -> ("y", "n") {
   %1: f32[?8,3] = relu(%0)
   %2: s64[2,?24] = non_zero(%1)
@@ -118,8 +118,8 @@ TEST(TextTest, TellsWhatIsWrong) {
   EXPECT_EQ(why(head + "%1 = relu(%0)\n%1 = relu(%0)\nyield %1 }"), "line 3: value %1 is defined twice");
   EXPECT_NE(why(head + "%1 = add(%0, f32[3]{1,2,3})\nyield %1 }").find("add"), std::string::npos);
   EXPECT_NE(why("constant @c: f32[2147483647,2147483647] = seed 1").find("too large"), std::string::npos);
-  for (const char* broken :
-       {"method", "constant @a: f32[", "symbol \"a\" 1", "state $a: f32[2] = hex\"00", "method \"m\"(%0 \"x\": f32[?\"q\"])"})
+  for (const char* broken : {"method", "constant @a: f32[", "symbol \"a\" 1", "symbol \"a\" 1..4, 3\nsymbol \"b\" 1..4",
+                             "state $a: f32[2] = hex\"00", "method \"m\"(%0 \"x\": f32[?\"q\"])"})
     EXPECT_FALSE(why(broken).empty());
 }
 

@@ -42,8 +42,8 @@ class Verifier {
     return true;
   }
   static uint64_t stored_bytes(const Value& v) {
+    if (v.layout == Layout::kPlain) return v.type.byte_size();
     const uint64_t n = static_cast<uint64_t>(v.type.count());
-    if (v.layout == Layout::kPlain) return (n * dtype_bits(v.type.dtype) + 7) / 8;
     if (v.type.rank() == 0 || n == 0) return 0;
     const uint32_t rows = static_cast<uint32_t>(v.type.dims[0]);
     return panel_bytes(v.layout, v.type.dtype, rows, static_cast<uint32_t>(n / rows));

@@ -1,4 +1,4 @@
-// softmax(q k' * scale + mask) v, as transformers export it, becomes one attention node: the products of all queries and keys need not
+// softmax(q k' * scale + mask) v, as transformers export it, becomes one attention node: the scores of all queries and keys need not
 // exist as a tensor.
 
 #include "mote/compiler/passes/expression.h"

@@ -16,6 +16,7 @@ bool absorb(Graph& graph, Node& n, Node& linear, const std::vector<double>& fact
   const Value* y = linear.outputs[0];
   const size_t channels = static_cast<size_t>(channels_of(linear));
   if (activation_of(linear).kind != 0 || linear.input(kResidual) != nullptr || !reads_no_state(linear)) return false;
+  if ((y->type.dynamic >> (y->type.rank() - 1) & 1) != 0) return false;  // one for each channel would fit the largest size alone
   if (bias.size() != channels || factors.size() != channels || offsets.size() != channels) return false;
   bool scales = false, shifts = linear.input(kBias) != nullptr;
   for (size_t i = 0; i < channels; ++i) {

@@ -88,7 +88,7 @@ Result scaled(const Node& n, const Dims& perm, bool blocked) {
   return p;
 }
 
-// The permutation that is left when some axes go.
+// The permutation of the remaining axes when some are dropped.
 Dims without(const Dims& perm, uint32_t gone) {
   Dims out;
   for (const int32_t p : perm) {

@@ -124,26 +124,29 @@ bool reduce(Graph& graph, Node& n, const Stage& s, ops::q_reduce::Kind kind) {
   return replace_by(graph, n, build.op(OpId::q_reduce, a, {x->x}));
 }
 
-// Runs a copy of a chain of functions over all 256 values in a graph of its own.
-std::optional<ir::Bytes> table_of(const std::vector<const Node*>& chain, DType type) {
+// Runs a copy of a chain of functions over all 256 values in a graph of its own. `data` is what the first one reads; of each following one
+// it is the result before it: every other operand is a parameter, and constant. (Asking which operands look like parameters is not
+// enough: the data may be a constant, too.)
+std::optional<ir::Bytes> table_of(const std::vector<const Node*>& chain, const Value* data) {
   Graph g;
   Block& block = *g.add_method("").block;
   std::vector<uint8_t> all(256);
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint8_t>(i);
-  Value* x = g.add_constant(type, {256}, ir::Bytes::own(std::move(all)));
+  Value* x = g.add_constant(data->type.dtype, {256}, ir::Bytes::own(std::move(all)));
   for (const Node* n : chain) {
     std::vector<Value*> inputs;
     for (const Value* v : n->inputs) {
-      const bool number = v == nullptr || (v->is_constant() && (is_scalar(*v) || v->type.rank() == 1));
-      inputs.push_back(v == nullptr                 ? nullptr
-                       : number && v->is_constant() ? g.add_constant(v->type.dtype, is_scalar(*v) ? Dims{} : v->type.dims, v->data)
-                                                    : x);
+      if (v != nullptr && v != data && !v->is_constant()) return {};
+      inputs.push_back(v == nullptr ? nullptr
+                       : v == data  ? x
+                                    : g.add_constant(v->type.dtype, is_scalar(*v) ? Dims{} : v->type.dims, v->data));
     }
     Node* m = g.add_node(block, n->op, n->attrs.data(), n->attrs.size(), inputs, 1, "");
     std::string ignored;
-    std::vector<ir::Bytes> data;
-    if (!ir::infer(*m, &ignored) || !ir::evaluate(*m, &data)) return {};
-    x = g.add_constant(m->outputs[0]->type.dtype, {256}, data[0]);
+    std::vector<ir::Bytes> result;
+    if (!ir::infer(*m, &ignored) || m->outputs[0]->type.dims != Dims{256} || !ir::evaluate(*m, &result)) return {};
+    x = g.add_constant(m->outputs[0]->type.dtype, {256}, result[0]);
+    data = n->outputs[0];
   }
   return x->data;
 }
@@ -166,7 +169,7 @@ bool table(Graph& graph, Node& n) {
   const Node* d = dequantized(v);
   if (!is_byte(d->inputs[0]->type.dtype)) return false;
   chain.insert(chain.begin(), d);
-  const std::optional<ir::Bytes> bytes = table_of(chain, d->inputs[0]->type.dtype);
+  const std::optional<ir::Bytes> bytes = table_of(chain, d->inputs[0]);
   if (!bytes || bytes->size != 256) return false;
   NodeBuilder build(graph, *n.block, name, &n);
   return replace_by(graph, n, build.op(OpId::q_lut, {d->inputs[0], graph.add_constant(y->type, {256}, *bytes)}));

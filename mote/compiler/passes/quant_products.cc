@@ -58,13 +58,15 @@ bool read_product(Node& n, Product* p) {
   return !p->bias.empty();
 }
 
+constexpr double kMostBiasError = 1.0 / 16;  // of a step of the output
+
 // What all quantized products take after x and weights, and the attributes that go with it.
 template <class A>
 bool make_stage(Graph& graph, const Product& p, const Stage* stage, A* a, std::vector<Value*>* inputs) {
   const std::vector<double> zeros = shortest(p.w.zeros);
   a->input_zero = p.xq.zero;
   a->weight_zero = zeros.size() == 1 ? static_cast<int32_t>(zeros[0]) : 0;
-  // 16-bit activations: sums need more than 32 bits.
+  // 16-bit activations need accumulators of more than 32 bits.
   const bool wide = p.xq.type == DType::s16;
   a->wide = wide ? 1 : 0;
   const double most_bias = wide ? 1e14 : 2147483648.0;
@@ -72,8 +74,11 @@ bool make_stage(Graph& graph, const Product& p, const Stage* stage, A* a, std::v
   const double xs = static_cast<double>(p.xq.scale);
   for (const double s : p.w.scales) factors.push_back(static_cast<double>(static_cast<float>(xs * s)) * p.alpha);
   for (size_t i = 0; i < bias.size() && stage != nullptr; ++i) {
-    bias[i] = std::nearbyint(bias[i] / factors[factors.size() == 1 ? 0 : i]);
+    const double unit = factors[factors.size() == 1 ? 0 : i], exact = bias[i] / unit;
+    bias[i] = std::nearbyint(exact);
     if (!(std::fabs(bias[i]) < most_bias)) return false;
+    // A bias between two codes: where accumulators are coarse beside the output (16-bit outputs), rounding it would show.
+    if (std::fabs(bias[i] - exact) * unit > kMostBiasError * static_cast<double>(stage->y.scale)) return false;
   }
   if (stage != nullptr) {
     for (double& f : factors) f /= static_cast<double>(stage->y.scale);
@@ -96,7 +101,7 @@ bool make_stage(Graph& graph, const Product& p, const Stage* stage, A* a, std::v
   return true;
 }
 
-// A residual in the unit of the sums, factors having as many bits as fit: sums are exact, and scaled once.
+// A residual in the unit of the accumulators, with factors of as many bits as fit: the addition is exact, and the result requantized once.
 bool add_residual(Graph& graph, const Product& p, ops::q_conv::Attrs* a, std::vector<Value*>* inputs) {
   constexpr double kMost = 1 << 22;  // times 9 bits: half of what fits
   std::vector<double> factors;
@@ -191,7 +196,7 @@ bool with_quantize(Graph& graph, Node& n) {
   return stage->clamp.lo <= stage->clamp.hi && replace_by(graph, n, integer_product(graph, p, &*stage, n));
 }
 
-// Without a quantize behind it the product gives f32.
+// A product without a quantize node behind it has f32 results.
 bool without_quantize(Graph& graph, Node& n) {
   Product p;
   if (!read_product(n, &p)) return false;

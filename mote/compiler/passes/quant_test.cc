@@ -142,6 +142,75 @@ method "m"(%0 "x": s8[1,4,4,2], %1 "z": s8[1,1,1,2]) -> ("add", "mul", "cat", "a
               0.01);
 }
 
+// What is constant may be the data, not a parameter: every integer form with constants of every shape that can pass for one.
+TEST(QuantElementsTest, TheDataMayBeConstant) {
+  const char* functions[] = {"relu(%1)",
+                             "hard_swish(%1)",
+                             "sigmoid(%1)",
+                             "mul(%1, f32[]{0.5})",
+                             "mul(f32[1]{0.5}, %1)",
+                             "sub(f32[]{0.5}, %1)",
+                             "prelu(%1, f32[1]{0.25})",
+                             "pow(%1, f32[]{2})",
+                             "add(%1, %1)",
+                             "mul(%1, %1)",
+                             "sub(%1, f32[1]{0.25})",
+                             "reduce_mean(%1) {keep_dims=1}",
+                             "reduce_sum(%1) {keep_dims=1}"};
+  for (const std::string shape : {"[]", "[1]", "[5]", "[300]", "[2,3]", "[1,4,4,2]"})
+    for (const std::string f : functions)
+      for (const std::string type : {"s8", "u8"}) {
+        SCOPED_TRACE(f + " of " + type + shape);
+        const std::string zero = "f32[]{0.01}, " + type + "[]{3}";
+        const std::string to = type == "s8" ? "5" : "6";
+        const std::string text =
+            run_all("constant @x: " + type + shape + " = seed 1\nmethod \"m\"() -> (\"y\") {\n  %1 = dequantize(@x, " + zero +
+                        ")\n  %2 = " + f + "\n  %3 = quantize(%2, f32[]{0.02}, " + type + "[]{3}) {to=" + to + "}\n  yield %3\n}",
+                    0.01);
+        EXPECT_NE(text, "");
+      }
+}
+
+// The same of products, windows and moves: data and weights are both constants.
+TEST(QuantProductsTest, TheDataMayBeConstant) {
+  const char* nodes[] = {"conv(%1, %2)",
+                         "max_pool(%1) {kernel=[2,2]}",
+                         "avg_pool(%1) {kernel=[2,2]}",
+                         "concat(%1, %1) {axis=1}",
+                         "pad(%1) {begin=[0,1], end=[0,1]}",
+                         "transpose(%1) {perm=[0,3,1,2], rank=4}",
+                         "reshape(%1) {dims=[4,8], rank=2}",
+                         "matmul(%1, %3)"};
+  for (const std::string node : nodes)
+    for (const bool per_channel : {false, true}) {
+      SCOPED_TRACE(node + (per_channel ? " per channel" : ""));
+      const std::string scales = per_channel ? "f32[3]{0.01,0.02,0.03}, s8[3]{0,0,0}) {axis=" : "f32[]{0.01}, s8[]{0}) {axis=";
+      const std::string text = run_all(
+          "constant @x: s8[1,4,4,2] = seed 1\nconstant @w: s8[3,3,3,2] = seed 2\nconstant @v: s8[2,3] = seed 3\n"
+          "method \"m\"() -> (\"y\") {\n  %1 = dequantize(@x, f32[]{0.01}, s8[]{3})\n  %2 = dequantize(@w, " +
+              scales + "0}\n  %3 = dequantize(@v, " + scales + "1}\n  %4 = " + node +
+              "\n  %5 = quantize(%4, f32[]{0.05}, s8[]{3}) {to=5}\n  yield %5\n}",
+          0.02);
+      EXPECT_NE(text, "");
+    }
+}
+
+TEST(QuantElementsTest, AConstantVectorBecomesWhatItsFunctionGives) {
+  expect_pass({"quant_elements", "fold", "dce"},
+              R"(
+method "m"() -> ("y") {
+  %1 = dequantize(s8[5]{-100,-3,0,5,99}, f32[]{0.01}, s8[]{0})
+  %2 = relu(%1)
+  %3 = quantize(%2, f32[]{0.02}, s8[]{0})
+  yield %3
+})",
+              R"(method "m"() -> ("y") {
+  yield s8[5]{0, 0, 0, 2, 50}
+}
+)",
+              0);
+}
+
 TEST(QuantDynamicTest, ScalesAndBiasGoIntoTheProduct) {
   expect_pass({"quant_dynamic"},
               R"(

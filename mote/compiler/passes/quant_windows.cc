@@ -1,5 +1,5 @@
 // Windows of q_conv whose rows end within four elements, as of images with three channels: columns of weights that count for nothing are
-// added. Kernels that multiply four elements at a time then read rows of the input as they lie, instead of copying each window. Sums are
+// added. Kernels that multiply four elements at a time then read rows of the input as they lie, instead of copying each window. Results are
 // the same.
 
 #include <algorithm>

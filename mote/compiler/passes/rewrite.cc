@@ -133,7 +133,7 @@ std::optional<Dims> reshape_dims(const Type& type) {
     dims[i] = -1;
     if (++open > 1) return {};
   }
-  // What is left over cannot be told from sizes of 0.
+  // -1 cannot be inferred beside a size of 0.
   if (open > 0 && std::find(dims.begin(), dims.end(), 0) != dims.end()) return {};
   return dims;
 }

@@ -15,7 +15,7 @@ namespace {
 
 using namespace ops::winograd;
 
-// Products in the time that a byte of the weights takes to come from memory, and, once it was read, from the cache it is still in.
+// Multiply-adds in the time that one byte of weights takes from memory and, on the next use, from the cache that still holds it.
 struct ByteCost {
   double once, again;
   double near_bytes;  // as many weights stay

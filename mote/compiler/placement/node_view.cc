@@ -37,7 +37,7 @@ TensorDesc desc_of(const ir::Value& value) {
 NodeView::NodeView(const ir::Node& node) : attrs_(node.attrs) {
   // Attributes that are left out at the end are zero.
   if (const OpDoc* doc = find_op_doc(node.op)) attrs_.resize(std::max<size_t>(attrs_.size(), doc->attrs_size));
-  emit::ProgramRecords records;
+  program::ProgramRecords records;
   std::vector<int32_t> operands;
   const auto add = [&](const ir::Value* v, std::vector<mote_backend_operand>& list) {
     list.push_back(operand_of(v));
@@ -50,7 +50,7 @@ NodeView::NodeView(const ir::Node& node) : attrs_(node.attrs) {
   records.attrs = attrs_;
   const Instruction n{node.op, static_cast<uint16_t>(attrs_.size()),      0,
                       0,       static_cast<uint16_t>(node.inputs.size()), static_cast<uint16_t>(node.outputs.size())};
-  if (node.is_operator()) cost_ = emit::cost_of(emit::CostSource(records), n);
+  if (node.is_operator()) cost_ = program::cost_of(program::CostSource(records), n);
   op_.op = node.op;
   op_.attrs = attrs_.data();
   op_.attrs_size = static_cast<uint16_t>(attrs_.size());

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "mote/api/backend_compiler.h"
-#include "mote/compiler/emit/cost.h"
 #include "mote/compiler/ir/graph.h"
+#include "mote/compiler/program/cost.h"
 
 namespace mote::placement {
 
@@ -19,13 +19,13 @@ class NodeView {
   NodeView(const NodeView&) = delete;
   NodeView& operator=(const NodeView&) = delete;
   const mote_backend_op& op() const { return op_; }
-  const emit::Cost& cost() const { return cost_; }
+  const program::Cost& cost() const { return cost_; }
 
  private:
   std::vector<uint8_t> attrs_;
   std::vector<mote_backend_operand> inputs_, outputs_;
   mote_backend_op op_{};
-  emit::Cost cost_;
+  program::Cost cost_;
 };
 
 }  // namespace mote::placement

@@ -12,7 +12,7 @@ namespace {
 constexpr auto kDelegateOp = static_cast<uint16_t>(ControlOp::kDelegate);
 
 // Whether two tensors may share bytes. Several may lie in the buffer of one output.
-bool may_share(const emit::ProgramRecords& r, int32_t a, int32_t b) {
+bool may_share(const program::ProgramRecords& r, int32_t a, int32_t b) {
   if (a == b) return true;
   const TensorDesc &x = r.tensors[static_cast<size_t>(a)], &y = r.tensors[static_cast<size_t>(b)];
   if (x.storage >= Storage::kInput || y.storage >= Storage::kInput) return x.storage == y.storage;
@@ -21,7 +21,7 @@ bool may_share(const emit::ProgramRecords& r, int32_t a, int32_t b) {
 }
 
 // Whether instruction n must wait for the delegate d.
-bool depends(const emit::ProgramRecords& r, const Instruction& n, const Instruction& d) {
+bool depends(const program::ProgramRecords& r, const Instruction& n, const Instruction& d) {
   for (uint32_t i = 0; i < uint32_t{n.input_count} + n.output_count; ++i) {
     const int32_t a = r.operands[n.operands + i];
     if (a < 0 || r.tensors[static_cast<size_t>(a)].storage == Storage::kConstant) continue;
@@ -33,7 +33,7 @@ bool depends(const emit::ProgramRecords& r, const Instruction& n, const Instruct
 
 }  // namespace
 
-void record_overlaps(emit::ProgramRecords* r) {
+void record_overlaps(program::ProgramRecords* r) {
   for (const Method& m : r->methods) {
     const uint32_t end = m.first_instruction + m.instruction_count;
     uint32_t around = end;  // end of the range that the delegate before left open

@@ -1,11 +1,11 @@
 #include "mote/compiler/placement/pieces.h"
+#include "mote/compiler/assemble/compile_graph.h"
 
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <set>
 
-#include "mote/compiler/schedule/schedule.h"
 #include "mote/format/delegate.h"
 
 namespace mote::placement {
@@ -76,14 +76,14 @@ bool make_blob(const std::vector<ir::Node*>& nodes, const Boundary& boundary, co
   }
   clone(nodes, graph, *m.block, map);
   for (size_t i = 0; i < boundary.outputs.size(); ++i) graph.add_output(m, "out" + std::to_string(i), map.at(boundary.outputs[i]));
-  schedule::GraphCompileOptions how;
+  assemble::GraphCompileOptions how;
   how.plan.views = false;  // every tensor dense
   how.plan.alignment = 256;
   how.plan.ops = ops;
   how.write.segment_alignment = 256;
   how.write.digests = false;  // the blob has one of its own
-  emit::FileBytes program;
-  if (!schedule::compile_graph(graph, how, &program, error)) return false;
+  program::FileBytes program;
+  if (!assemble::compile_graph(graph, how, &program, error)) return false;
   out->backend = backend.name;
   out->version = backend.version;
   out->capabilities = backend.capabilities;
@@ -112,7 +112,7 @@ void replace_by_delegate(ir::Graph& graph, const std::vector<ir::Node*>& nodes, 
   for (auto n = nodes.rbegin(); n != nodes.rend(); ++n) graph.erase(*n);
 }
 
-void record_ranges(const Placed& placed, emit::ProgramRecords* r) {
+void record_ranges(const Placed& placed, program::ProgramRecords* r) {
   size_t piece = 0;
   const auto of_backend = [&](bool cpu) -> const Piece* {
     while (piece < placed.pieces.size() && (placed.pieces[piece].blob < 0) != cpu) ++piece;

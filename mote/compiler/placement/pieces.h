@@ -21,6 +21,6 @@ void replace_by_delegate(ir::Graph& graph, const std::vector<ir::Node*>& nodes, 
                          const std::string& name, bool fallback);
 
 // Instructions of the CPU and of each delegate, with the costs of their pieces, into records.placements.
-void record_ranges(const Placed& placed, emit::ProgramRecords* records);
+void record_ranges(const Placed& placed, program::ProgramRecords* records);
 
 }  // namespace mote::placement

@@ -42,11 +42,14 @@ class Placer {
     out_.cpu_ns = 0;
     for (ir::Method& m : graph_.methods)
       if (!method(m)) return false;
+    for (const auto& [name, rule] : o_.policy.nodes)
+      if (seen_.count(name) == 0)
+        out_.notes.push_back("the policy's [node.\"" + name + "\"] does nothing: no operator has that name after fusing");
     return true;
   }
 
  private:
-  double cpu_ns(const ir::Node& node, const mote_backend_op& op, const emit::Cost& cost) const {
+  double cpu_ns(const ir::Node& node, const mote_backend_op& op, const program::Cost& cost) const {
     if (const target::BackendRates* measured = target::find_backend(target_, "cpu"); measured != nullptr && node.is_operator())
       return cpu_cost_ns(op, *measured);
     const target::Rates rates = target::rates_of(target_, o_.threads);
@@ -93,22 +96,46 @@ class Placer {
     return std::any_of(c.ns.begin(), c.ns.end(), [](double ns) { return ns >= 0; });
   }
 
-  void refuse(const Candidate& c) {
-    std::string why;
-    for (const std::string& r : c.reasons) why += (why.empty() ? "" : "; ") + r;
-    if (why.empty()) why = "no such backend is among --backends";
-    problems_.push_back({c.node->name + " (" + c.op + ")", "must run on " + o_.policy.wanted(c.op, c.node->name) + ", and cannot: " + why,
-                         "allow another backend for it in the policy, [node.\"" + c.node->name + "\"]"});
+  // Nodes that one rule stops for one reason are one problem: a model has hundreds of nodes, and few kinds.
+  struct Refusal {
+    std::string wanted, why;
+    std::vector<std::string> nodes;
+  };
+
+  void refuse(const Candidate& c, std::map<std::string, Refusal>* all) const {
+    Refusal r{o_.policy.wanted(c.op, c.node->name), "", {}};
+    for (const std::string& reason : c.reasons) r.why += (r.why.empty() ? "" : "; ") + reason;
+    if (r.why.empty()) r.why = "no such backend is among --backends";
+    all->emplace(c.op + "\n" + r.wanted + "\n" + r.why, r).first->second.nodes.push_back(c.node->name);
+  }
+
+  void report(const std::map<std::string, Refusal>& refusals) {
+    constexpr size_t kNamed = 3;
+    for (const auto& [key, r] : refusals) {
+      const std::string op = key.substr(0, key.find('\n'));
+      std::string where = r.nodes[0] + " (" + op + ")", rule = "[node.\"" + r.nodes[0] + "\"]";
+      if (r.nodes.size() > 1) {
+        where = std::to_string(r.nodes.size()) + " nodes (" + op + "): ";
+        for (size_t i = 0; i < std::min(kNamed, r.nodes.size()); ++i) where += (i > 0 ? ", " : "") + r.nodes[i];
+        if (r.nodes.size() > kNamed) where += ", ...";
+        rule = "[op." + op + "]";
+      }
+      problems_.push_back(
+          {where, "must run on " + r.wanted + ", and cannot: " + r.why, "allow another backend for it in the policy, " + rule});
+    }
   }
 
   bool method(ir::Method& m) {
     std::vector<Candidate> all;
     for (const auto& n : m.block->nodes) all.push_back(examine(n.get()));
     const size_t before = problems_.size();
+    std::map<std::string, Refusal> refusals;
     for (const Candidate& c : all) {
-      if (!is_placeable(c)) refuse(c);
+      if (!is_placeable(c)) refuse(c, &refusals);
+      seen_.insert(c.node->name);
       for (const std::string& r : c.reasons) notes_[c.op + ": " + r] += 1;
     }
+    report(refusals);
     if (problems_.size() > before) return false;
     depend(all);
     // Two orders: the CPU's nodes first as long as there are any, or the backends'. The cheaper one, then the one with fewer pieces.
@@ -248,7 +275,8 @@ class Placer {
       if (p.place != 0 && !hand_over(*o_.backends[static_cast<size_t>(p.place - 1)], nodes, fallback, &piece)) return;
       out_.pieces.push_back(std::move(piece));
     }
-    for (const auto& [text, count] : notes_) out_.notes.push_back(text + (count > 1 ? " (" + std::to_string(count) + " nodes)" : ""));
+    for (const auto& [text, count] : notes_)
+      out_.notes.push_back("stays on the CPU: " + text + (count > 1 ? " (" + std::to_string(count) + " nodes)" : ""));
     notes_.clear();
   }
 
@@ -281,6 +309,7 @@ class Placer {
   ir::Problems& problems_;
   const target::Target& target_;
   std::map<std::string, int> notes_;
+  std::set<std::string> seen_;  // names of nodes
 };
 
 }  // namespace
@@ -289,11 +318,11 @@ bool place(ir::Graph& graph, const PlaceOptions& options, Placed* out, ir::Probl
   return Placer(graph, options, *out, *problems).run();
 }
 
-void record(const Placed& placed, const Policy& policy, emit::ProgramRecords* r) {
+void record(const Placed& placed, const Policy& policy, program::ProgramRecords* r) {
   for (const Blob& b : placed.blobs) {
     r->backends.push_back({r->strings.add(b.backend), r->strings.add(b.version), r->strings.add(b.capabilities),
                            static_cast<uint32_t>(r->segments.size()), b.device_bytes});
-    emit::SegmentData segment;
+    program::SegmentData segment;
     segment.kind = SegmentKind::kBlob;
     segment.bytes = b.bytes;
     r->segments.push_back(std::move(segment));

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "mote/api/backend_compiler.h"
-#include "mote/compiler/emit/writer.h"
 #include "mote/compiler/ir/graph.h"
 #include "mote/compiler/ir/problem.h"
 #include "mote/compiler/placement/policy.h"
+#include "mote/compiler/program/records.h"
 #include "mote/compiler/target/target.h"
 #include "mote/runtime/op_registry.h"
 
@@ -52,6 +52,6 @@ struct Placed {
 bool place(ir::Graph& graph, const PlaceOptions& options, Placed* out, ir::Problems* problems);
 
 // Writes blobs, placement and policy into the records of the placed graph.
-void record(const Placed& placed, const Policy& policy, emit::ProgramRecords* records);
+void record(const Placed& placed, const Policy& policy, program::ProgramRecords* records);
 
 }  // namespace mote::placement

@@ -1,6 +1,7 @@
 // Placement from the graph to the running program, on a backend that computes with the runtime itself and counts.
 
 #include "mote/compiler/placement/place.h"
+#include "mote/compiler/assemble/lower.h"
 
 #include <gtest/gtest.h>
 
@@ -139,7 +140,7 @@ Result compile(const std::string& policy, bool branches = false) {
   schedule::PlanOptions how;
   how.reorder = false;
   EXPECT_TRUE(schedule::make_plan(graph, how, &plan, &error)) << error;
-  EXPECT_TRUE(emit::lower(plan, {}, &records, &error)) << error;
+  EXPECT_TRUE(assemble::lower(plan, {}, &records, &error)) << error;
   record(r.placed, options.policy, &records);
   r.compiled = emit::write_program(records, {}, emit::builtin_registry(), &r.file, &error);
   EXPECT_TRUE(r.compiled) << error;
@@ -274,6 +275,33 @@ TEST_F(PlacementMatrix, CompilingFailsWithEveryOperatorThatCannotBePlaced) {
   ASSERT_EQ(r.problems.size(), 1u);
   EXPECT_NE(r.problems[0].where.find("(exp)"), std::string::npos);
   EXPECT_NE(r.problems[0].what.find("it only adds and multiplies"), std::string::npos);
+}
+
+// A model has hundreds of nodes and few kinds of them.
+TEST_F(PlacementMatrix, RefusalsForOneReasonAreOneProblem) {
+  ir::Graph graph;
+  ir::Method& m = graph.add_method("main");
+  ir::Value* y = graph.add_input(m, "x", DType::f32, {2, 3});
+  for (int i = 0; i < 40; ++i) {
+    ir::NodeBuilder b(graph, *m.block, "node" + std::to_string(i));
+    y = b.op(i % 10 == 0 ? OpId::exp : OpId::tanh, {y});
+  }
+  graph.add_output(m, "y", y);
+  PlaceOptions options;
+  std::string error;
+  ASSERT_TRUE(parse_policy("[default]\nrequire = [\"mock\"]\n[node.\"gone\"]\nallow = [\"cpu\"]\n", &options.policy, &error)) << error;
+  options.backends = {&kMockCompiler};
+  Placed placed;
+  ir::Problems problems;
+  EXPECT_FALSE(place(graph, options, &placed, &problems));
+  ASSERT_EQ(problems.size(), 2u);
+  EXPECT_EQ(problems[0].where, "4 nodes (exp): node0, node10, node20, ...");
+  EXPECT_EQ(problems[1].where, "36 nodes (tanh): node1, node2, node3, ...");
+  EXPECT_NE(problems[1].advice.find("[op.tanh]"), std::string::npos) << problems[1].advice;
+  options.policy.all.require.clear();
+  problems.clear();
+  ASSERT_TRUE(place(graph, options, &placed, &problems));
+  EXPECT_NE(placed.notes.back().find("[node.\"gone\"] does nothing"), std::string::npos);
 }
 
 TEST_F(PlacementMatrix, TheFileSaysWhatRunsWhereAndWhatWasDemanded) {

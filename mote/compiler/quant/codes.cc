@@ -9,10 +9,10 @@ namespace mote::quant {
 namespace {
 
 int8_t code_of(float w, float scale) {
-  return static_cast<int8_t>(std::clamp(std::nearbyint(w / scale), -static_cast<float>(kMostWeight), static_cast<float>(kMostWeight)));
+  return static_cast<int8_t>(std::clamp(std::nearbyint(w / scale), -static_cast<float>(kMaxWeight), static_cast<float>(kMaxWeight)));
 }
 
-// Takes the same from both, one more from that which is the further above its weight.
+// Reduces both by the same amount; an odd rest is taken from the code that is further above its weight.
 void cut_pair(const float* weights, float scale, int8_t* codes) {
   if (pair_fits(codes[0], codes[1])) return;
   const int sign = codes[0] > 0 ? 1 : -1, excess = sign * (codes[0] + codes[1]) - kMostPair;
@@ -27,14 +27,14 @@ void round_row(const WeightRows& w, int64_t row, float scale, int8_t* codes) {
   for (int64_t i = 0; w.pairs && i + 1 < w.columns; i += 2) cut_pair(weights + i, scale, codes + i);
 }
 
-// The least scale that cuts nothing off.
+// The smallest scale that saturates no weight.
 float full_scale(const WeightRows& w, int64_t row) {
   const float* v = w.values.data() + row * w.columns;
-  float most = 0;
-  for (int64_t i = 0; i < w.columns; ++i) most = std::max(most, std::fabs(v[i]));
+  float largest = 0;
+  for (int64_t i = 0; i < w.columns; ++i) largest = std::max(largest, std::fabs(v[i]));
   for (int64_t i = 0; w.pairs && i + 1 < w.columns; i += 2)
-    if ((v[i] > 0) == (v[i + 1] > 0)) most = std::max(most, std::fabs(v[i] + v[i + 1]) * kMostWeight / (kMostPair - 1));
-  return std::isfinite(most) && most > 1e-20f ? most / kMostWeight : 1e-12f;
+    if ((v[i] > 0) == (v[i + 1] > 0)) largest = std::max(largest, std::fabs(v[i] + v[i + 1]) * kMaxWeight / (kMostPair - 1));
+  return std::isfinite(largest) && largest > 1e-20f ? largest / kMaxWeight : 1e-12f;
 }
 
 double row_error(const WeightRows& w, int64_t row, float scale, int8_t* codes) {
@@ -48,20 +48,20 @@ double row_error(const WeightRows& w, int64_t row, float scale, int8_t* codes) {
   return sum;
 }
 
-// The grid of at most kMostWeight steps that all weights of a row lie on; 0 where there is none.
+// The grid of at most kMaxWeight steps that all weights of a row lie on; 0 where there is none.
 float exact_scale(const WeightRows& w, int64_t row, int8_t* codes) {
   constexpr float kClose = 1e-3f;  // of a step: weights were rounded to f32, perhaps times a factor
   const float* v = w.values.data() + row * w.columns;
-  float least = 0, most = 0;
+  float least = 0, largest = 0;
   for (int64_t i = 0; i < w.columns; ++i) {
     const float m = std::fabs(v[i]);
     if (!std::isfinite(m)) return 0;
-    most = std::max(most, m);
+    largest = std::max(largest, m);
     if (m > 0 && (least == 0 || m < least)) least = m;
   }
-  for (int steps = 1; steps <= kMostWeight && least > 1e-12f; ++steps) {
+  for (int steps = 1; steps <= kMaxWeight && least > 1e-12f; ++steps) {
     const float scale = least / static_cast<float>(steps);
-    if (most / scale > kMostWeight + 0.5f) return 0;
+    if (largest / scale > kMaxWeight + 0.5f) return 0;
     double dot = 0, square = 0;
     int64_t i = 0;
     for (; i < w.columns; ++i) {
@@ -107,11 +107,11 @@ QuantWeights best_scaled_weights(const WeightRows& w) {
       scales.push_back(exact);
       continue;
     }
-    const float most = full_scale(w, r);
-    float best = most;
-    double least = row_error(w, r, most, codes.data());
+    const float largest = full_scale(w, r);
+    float best = largest;
+    double least = row_error(w, r, largest, codes.data());
     for (int i = 1; i < kCandidates; ++i) {
-      const float s = most * (1 - 0.5f * static_cast<float>(i) / kCandidates);
+      const float s = largest * (1 - 0.5f * static_cast<float>(i) / kCandidates);
       const double e = row_error(w, r, s, codes.data());
       if (e < least) least = e, best = s;
     }
@@ -133,7 +133,7 @@ bool exact_weights(const WeightRows& w, QuantWeights* out) {
 }
 
 void fit_bias(const WeightRows& w, const std::vector<double>& bias, float input_scale, QuantWeights* q) {
-  constexpr double kMost = 1 << 30;  // half of what fits: sums must have room too
+  constexpr double kMost = 1 << 30;  // half of what fits: the accumulator needs room too
   for (size_t r = 0; r < q->scales.size() && r < bias.size(); ++r) {
     const double least = std::fabs(bias[r]) / (static_cast<double>(input_scale) * kMost);
     if (static_cast<double>(q->scales[r]) >= least) continue;

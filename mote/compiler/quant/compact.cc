@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mote/compiler/passes/linear.h"
+#include "mote/compiler/quant/keep_float.h"
 #include "mote/compiler/quant/rounding.h"
 
 namespace mote::quant {
@@ -15,7 +16,7 @@ bool fail(ir::Problems* problems, const std::string& what, const std::string& ad
   return false;
 }
 
-// A product and the moments of what its weights are multiplied with.
+// A product and the moments of its input.
 struct Learner {
   int id, input_id;
   WeightRows rows;
@@ -28,6 +29,7 @@ bool CompactQuantizer::choose(Samples* samples, const Progress& progress, ir::Pr
   if (!compile_.passes.fuse || !compile_.passes.optimize || compile_.passes.exact)
     return fail(problems, "quantizing changes the arithmetic and needs the passes that fuse operators",
                 "leave --exact, --no-fuse and --no-optimize away");
+  if (!check_in_float(options_.in_float, source_, compile_, problems)) return false;
   const bool few_bits = options_.scheme != Scheme::kFp16Weights && options_.scheme != Scheme::kBf16Weights;
   if (samples != nullptr && samples->count() > 0 && few_bits && options_.rounding && !run_samples(*samples, progress, problems))
     return false;
@@ -118,13 +120,12 @@ Texts CompactQuantizer::evidence() const {
 
 driver::CompileOptions CompactQuantizer::program_options() const {
   driver::CompileOptions o = compile_;
-  o.passes.quantize = [this](ir::Graph& graph, std::string* error) {
+  o.quantize = [this](ir::Graph& graph, std::string* error) {
     std::vector<CompactOp> ops;
     return write_compact(options_, recipe_, graph, &ops, error);
   };
   // The float model is no reference for the bits of this one: examples hold what the program gives.
-  o.golden.check_macs = 1;
-  o.select = nullptr;
+  o.golden.reference = false;
   return o;
 }
 

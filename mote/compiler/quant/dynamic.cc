@@ -28,7 +28,7 @@ void copy_window(const From& from, To* to) {
   to->groups = from.groups;
 }
 
-// What the weights stand for, without the scale of x.
+// The dequantized weights, without the scale of x.
 Value* real_weights(Graph& graph, const Node& n, int32_t weight_zero) {
   const Value *w = n.inputs[1], *m = n.input(ops::kStageMultiplier), *zeros = n.input(ops::kStageWZero);
   if (!w->is_constant() || w->layout != Layout::kPlain || zeros != nullptr || m == nullptr || !m->is_constant()) return nullptr;
@@ -82,7 +82,7 @@ bool can_be_dynamic(const Node& n) {
 }  // namespace
 
 bool dynamic_form(const ir::Node& n, DynamicForm* out) {
-  // Depthwise weights are few, and their products hardly faster in 8 bits than finding the scale is slow.
+  // A depthwise convolution does so little arithmetic that finding the range of its input costs more than int8 saves.
   if (!can_be_dynamic(n) || (n.is(OpId::conv) && n.attributes<ops::conv::Attrs>().groups != 1)) return false;
   *out = {};
   out->how.mode = static_cast<uint32_t>(ops::dynamic_quantize::Mode::kAsymmetric);

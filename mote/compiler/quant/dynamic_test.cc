@@ -87,7 +87,7 @@ TEST(Dynamic, ProductsCanStayAsTheyCame) {
       recipe.in_float.insert(p.id);
     }
     const double in_f32 = db(recipe);
-    recipe.as_it_comes = true;
+    recipe.keep_dynamic = true;
     EXPECT_GT(db(recipe), 110);
     EXPECT_LT(in_f32, 80);  // f32 is not what the model gives
     EXPECT_LT(int8, 80);

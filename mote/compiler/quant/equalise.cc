@@ -14,12 +14,12 @@ namespace {
 using ir::Node;
 using ir::Value;
 
-constexpr float kMostFactor = 16;
-// Of the way to full use of the range: what is left is room for inputs the calibration data does not show.
+constexpr float kMaxFactor = 16;
+// Exponent of the scaling, 1 for full use of the range: leaves headroom for inputs that the calibration data lacks.
 constexpr float kPower = 0.5f;
 
-// Activations that channels may be multiplied before: factors keep channels inside what the tensor's largest one reaches, so that
-// what is cut off stays the same.
+// Activations that commute with scaling of channels: factors keep channels within the range of the tensor's largest one, so a clamp
+// affects the same elements.
 bool scales_through(const Node& n) {
   const passes::Activation a = passes::activation_of(n);
   switch (static_cast<ops::Activation>(a.kind)) {
@@ -31,10 +31,10 @@ bool scales_through(const Node& n) {
   }
 }
 
-// Channels of the input that one row of weights sees, and how many rows each group of them has.
+// Input channels per row of weights, and rows per group.
 struct Shape {
   int64_t channels = 0, rows_per_group = 0;
-  bool separate = false;  // each channel has rows of its own
+  bool separate = false;  // depthwise: each channel has rows of its own
 };
 Shape shape_of(const Node& n) {
   const ir::Type& w = n.inputs[passes::kWeights]->type;
@@ -44,7 +44,7 @@ Shape shape_of(const Node& n) {
   return {w.dims.back(), rows / std::max<int64_t>(1, groups), groups > 1 && w.dims.back() == 1};
 }
 
-// The product that alone reads another's output; null when channels cannot be followed there.
+// The product that is the only reader of another's output; null when its weights cannot be matched to those channels.
 Node* second_of(const Node& first) {
   const Value* v = first.outputs[0];
   if (!can_be_integer(first) || first.is(OpId::conv_transpose) || !v->has_one_use() || v->users.empty()) return nullptr;
@@ -58,13 +58,14 @@ Node* second_of(const Node& first) {
   return s.channels == channels ? n : nullptr;
 }
 
-template <class Each>
-void each_weight(const Node& n, WeightRows* rows, Each each) {
+// Calls visit(input channel, weight) for all weights.
+template <class Visit>
+void for_each_weight(const Node& n, WeightRows* rows, Visit visit) {
   const Shape s = shape_of(n);
   for (int64_t r = 0; r < rows->rows; ++r)
     for (int64_t c = 0; c < rows->columns; ++c)
-      each(static_cast<size_t>(s.separate ? r / s.rows_per_group : c % s.channels),
-           &rows->values[static_cast<size_t>(r * rows->columns + c)]);
+      visit(static_cast<size_t>(s.separate ? r / s.rows_per_group : c % s.channels),
+            &rows->values[static_cast<size_t>(r * rows->columns + c)]);
 }
 
 }  // namespace
@@ -80,12 +81,12 @@ void add_peaks(const driver::Array& a, std::vector<float>* peaks) {
 }
 
 std::vector<float> EqualPair::factors(const std::vector<float>& peaks) const {
-  const float most = peaks.empty() ? 0 : *std::max_element(peaks.begin(), peaks.end());
+  const float largest = peaks.empty() ? 0 : *std::max_element(peaks.begin(), peaks.end());
   const float widest = reach.empty() ? 0 : *std::max_element(reach.begin(), reach.end());
   std::vector<float> all(peaks.size(), 1);
-  for (size_t c = 0; c < peaks.size() && most > 0; ++c) {
-    const float room = std::min(most / std::max(peaks[c], most * 1e-6f), kMostFactor);
-    // Weights of a shared row lose what the activation gains: half way, and no channel's weights shrink below their share.
+  for (size_t c = 0; c < peaks.size() && largest > 0; ++c) {
+    const float room = std::min(largest / std::max(peaks[c], largest * 1e-6f), kMaxFactor);
+    // In a row shared by all channels weights lose the resolution that activations gain: the geometric mean of both is taken.
     const float share = reach.empty() ? 1 : widest > 0 ? std::max(reach[c] / widest, 1e-3f) : 1;
     all[c] = reach.empty() ? std::pow(room, kPower) : std::clamp(std::sqrt(room * share), 1.0f, room);
   }
@@ -103,8 +104,9 @@ std::vector<EqualPair> equal_pairs(const ir::Method& method) {
     if (!shape_of(*second).separate) {
       p.reach.assign(static_cast<size_t>(passes::channels_of(*n)), 0);
       WeightRows rows = weight_rows(*second);
-      if (QuantWeights given; exact_weights(rows, &given)) continue;  // they would no longer be
-      each_weight(*second, &rows, [&](size_t channel, const float* w) { p.reach[channel] = std::max(p.reach[channel], std::fabs(*w)); });
+      if (QuantWeights given; exact_weights(rows, &given)) continue;  // scaling would move them off their grid
+      for_each_weight(*second, &rows,
+                      [&](size_t channel, const float* w) { p.reach[channel] = std::max(p.reach[channel], std::fabs(*w)); });
     }
     pairs.push_back(std::move(p));
   }
@@ -130,7 +132,7 @@ void equalise(ir::Graph& graph, const ChannelFactors& factors) {
                       passes::float_constant(graph, DType::f32, {static_cast<int32_t>(bias.size())}, bias, n.name + ".bias"));
     }
     rows = weight_rows(*second);
-    each_weight(*second, &rows, [&](size_t channel, float* w) { *w /= f[channel]; });
+    for_each_weight(*second, &rows, [&](size_t channel, float* w) { *w /= f[channel]; });
     set_weight_rows(graph, *second, std::move(rows));
   }
 }

@@ -30,7 +30,7 @@ bool is_single_step(const Node& n) {
   if (!std::equal(a.activations, a.activations + 3, usual.activations)) return false;
   if (!is_float_constant(n.inputs[1]) || !is_float_constant(n.inputs[2])) return false;
   if (n.input(kBias) != nullptr && !is_float_constant(n.input(kBias))) return false;
-  if (n.input(kHidden) == nullptr || n.input(kCell) == nullptr) return false;  // states that begin as zeros: no step of a stream
+  if (n.input(kHidden) == nullptr || n.input(kCell) == nullptr) return false;  // initial states of zero: not one step of a stream
   for (size_t i = kLengths; i < n.inputs.size(); ++i)
     if (n.inputs[i] != nullptr && i != kHidden && i != kCell) return false;
   return true;

@@ -9,8 +9,8 @@ namespace mote::quant {
 // Products read f32 constants instead of casts of f16 and bf16 ones.
 void widen_constants(ir::Graph& graph);
 
-// LSTM layers that always have one step, in one direction, with the usual activations, become matrix products and what is left of them:
-// a model that is called for each step of a sequence.
+// LSTM layers with one step, one direction and the default activations become matrix products and element-wise operators: models that are
+// called once for each step of a sequence.
 void open_single_steps(ir::Graph& graph);
 
 }  // namespace mote::quant

@@ -20,9 +20,9 @@ using ir::Node;
 using ir::quantize_multiplier;
 using ir::Value;
 
-constexpr int kSumBits = 20;  // that both operands of a sum are shifted left, as in TFLite
+constexpr int kSumBits = 20;  // left shift of both operands of an addition, as in TFLite
 
-// Sums of 16-bit numbers shifted left would not fit 32 bits; they keep their f32 factors.
+// 16-bit operands shifted left would overflow the 32-bit accumulator; such additions keep their f32 factors.
 bool is_byte(const Node& n) { return dtype_bits(n.outputs[0]->type.dtype) == 8; }
 
 void fix_sum(ops::QuantBinaryAttrs* a) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// How long a model would take on its target, by the cost model of compiler/schedule: compiled as far as its plan, without Winograd, not
-// run.
+// Predicts the time of a model on its target with the cost model of compiler/schedule: the model is compiled up to its plan, without
+// Winograd, and not run.
 
 #include <map>
 
@@ -11,7 +11,7 @@ namespace mote::quant {
 
 struct Forecast {
   double ns = 0;                          // one run with all threads of the target
-  double converting_ns = 0;               // of it: operators that turn f32 into integers or back
+  double converting_ns = 0;               // of that: quantize and dequantize operators
   std::map<std::string, double> node_ns;  // by the model's node, fused ones under their joined name
 };
 

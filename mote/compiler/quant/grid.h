@@ -23,8 +23,8 @@ Grid grid_of(Range range, bool symmetric);
 // A symmetric grid of -127..127 as one of -32767..32767.
 inline Grid with_16_bits(const Grid& g) { return {g.scale * 127 / 32767, 0}; }
 
-// Largest error-free magnitude of weights is 127 steps: -128 would keep some kernels from their fastest path.
-constexpr int kMostWeight = 127;
+// Weights are -127..127: -128 would keep some kernels from their fastest path.
+constexpr int kMaxWeight = 127;
 
 // A histogram whose range doubles when a number lies outside: what it holds depends on the numbers and little on their order.
 class Histogram {

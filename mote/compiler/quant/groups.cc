@@ -52,7 +52,7 @@ class Search {
     judge(w_, n_, &f);
     if (f.error < best_.error) best_ = f;
   }
-  // The largest weight may take the one code that has no opposite: then the scale has its other sign.
+  // The largest weight may take code -8, which has no positive counterpart: a positive one needs a negative scale.
   Fit centred(float largest) {
     if (!options_.best_scales) consider(std::fabs(largest) / 7, 0);
     for (int i = 0; options_.best_scales && i <= 16; ++i) {
@@ -80,9 +80,9 @@ class Search {
 
 // Scales of f16 keep all their bits within these bounds.
 bool fits_half(const WeightRows& w) {
-  float most = 0;
-  for (const float v : w.values) most = std::max(most, std::fabs(v));
-  return std::isfinite(most) && most < 1e4f && most > 1e-2f;
+  float largest = 0;
+  for (const float v : w.values) largest = std::max(largest, std::fabs(v));
+  return std::isfinite(largest) && largest < 1e4f && largest > 1e-2f;
 }
 
 }  // namespace

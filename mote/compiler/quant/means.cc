@@ -1,4 +1,5 @@
-// Means of products' results: what the roundings before a product did to them goes into its bias, one product after the other.
+// Bias correction from measured means: the shift that rounding causes in the mean of each product's result is subtracted in its bias, one
+// product after the other.
 
 #include <algorithm>
 
@@ -8,11 +9,11 @@ namespace mote::quant {
 namespace {
 
 constexpr size_t kSamples = 64;
-// Multiply-adds that all of it may take: seconds. Large models keep what mean_shift() found, product by product and from f32 inputs.
-constexpr double kMostMacs = 6e10;
-constexpr double kMostWideMacs = 3e9;  // of 16-bit activations, which have portable kernels alone
-// A result that is cut off at 0 moves as far as the part of it that is not. Rare ones are left where they are.
-constexpr double kLeastPart = 0.25;
+// Limit of multiply-adds for the whole correction, some seconds. Larger models keep the estimate of mean_shift().
+constexpr double kMaxMacs = 6e10;
+constexpr double kMaxWideMacs = 3e9;  // of 16-bit activations, which have portable kernels alone
+// Behind a relu only the positive part of a result follows its bias: the shift is divided by that part, but at least by this.
+constexpr double kMinPart = 0.25;
 
 struct ChannelMeans {
   std::vector<double> sums, present;  // present: elements that are not 0
@@ -40,7 +41,7 @@ bool Quantizer::correct_means(Samples& samples, const Progress& progress, ir::Pr
   if (!build_float(results, &plain, problems)) return false;
   const size_t count = std::min(samples.count(), kSamples);
   if (static_cast<double>(plain.table().certificate->macs) * static_cast<double>(count * products_.size()) >
-      (options_.wide ? kMostWideMacs : kMostMacs))
+      (options_.wide ? kMaxWideMacs : kMaxMacs))
     return true;
   const auto failed = [&](size_t s, const std::string& error) {
     problems->push_back({"quantize", "sample " + std::to_string(s) + ": " + error, ""});
@@ -69,7 +70,7 @@ bool Quantizer::correct_means(Samples& samples, const Progress& progress, ir::Pr
     const ChannelMeans& wanted = expected[p.result_id];
     if (found.sums.size() != shift->second.size() || wanted.sums.size() != found.sums.size()) continue;
     for (size_t c = 0; c < found.sums.size(); ++c)
-      shift->second[c] += (wanted.sums[c] - found.sums[c]) / std::max(wanted.present[c], kLeastPart * wanted.rows);
+      shift->second[c] += (wanted.sums[c] - found.sums[c]) / std::max(wanted.present[c], kMinPart * wanted.rows);
   }
   return true;
 }

@@ -11,9 +11,9 @@ namespace mote::quant {
 namespace {
 
 constexpr size_t kNoiseSamples = 16;
-constexpr size_t kMostForecasts = 64, kMostReturns = 8, kMostCounts = 32;
+constexpr size_t kMaxForecasts = 64, kMaxReturns = 8, kMaxCounts = 32;
 constexpr char kForBudget[] = "the budget asks for it";
-constexpr double kWorth = 0.02;  // of a product's time, that keeping it in float must save
+constexpr double kMinSaving = 0.02;  // part of a product's time that f32 must save
 
 std::string us_text(double ns) {
   char s[32];
@@ -54,7 +54,7 @@ bool Mix::time_mix(Forecast* out, const Progress& progress, double fraction, ir:
   return forecast(source_, quantizer_.program_options(), out, problems);
 }
 
-bool Mix::keep_what_pays(const Progress& progress, ir::Problems* problems) {
+bool Mix::keep_unprofitable_in_float(const Progress& progress, ir::Problems* problems) {
   if (!forecast(source_, compile_, &f32_, problems) || !time_mix(&mix_, progress, 0, problems)) return false;
   std::map<std::string, double> sharing;  // products of one name
   for (const ProductInfo& p : quantizer_.products()) ++sharing[p.name];
@@ -63,22 +63,22 @@ bool Mix::keep_what_pays(const Progress& progress, ir::Problems* problems) {
     Choice& c = choices_[p.id];
     c.f32_ns = f32_.node_ns[p.name] / sharing[p.name];
     c.int8_ns = c.in_float.empty() ? mix_.node_ns[p.name] / sharing[p.name] : -1;
-    if (c.in_float.empty() && c.f32_ns - c.int8_ns < std::max(mix_.converting_ns, kWorth * c.f32_ns)) doubtful.push_back(p.id);
+    if (c.in_float.empty() && c.f32_ns - c.int8_ns < std::max(mix_.converting_ns, kMinSaving * c.f32_ns)) doubtful.push_back(p.id);
   }
   std::sort(doubtful.begin(), doubtful.end(), [&](int a, int b) {
     const Choice &x = choices_[a], &y = choices_[b];
     return x.f32_ns - x.int8_ns < y.f32_ns - y.int8_ns;
   });
-  doubtful.resize(std::min(doubtful.size(), kMostForecasts));
+  doubtful.resize(std::min(doubtful.size(), kMaxForecasts));
   for (size_t i = 0; i < doubtful.size(); ++i) {
     const int id = doubtful[i];
     Forecast without;
     keep(id, "?");
     if (!time_mix(&without, progress, static_cast<double>(i) / static_cast<double>(doubtful.size()), problems)) return false;
     const double saved = mix_.ns - without.ns;
-    const bool pays = saved <= kWorth * choices_[id].f32_ns;
-    keep(id, pays ? "" : "int8 would take " + us_text(saved) + " longer on " + compile_.target_name);
-    if (!pays) mix_ = without;
+    const bool profitable = saved <= kMinSaving * choices_[id].f32_ns;
+    keep(id, profitable ? "" : "int8 would take " + us_text(saved) + " longer on " + compile_.target_name);
+    if (!profitable) mix_ = without;
   }
   if (mix_.ns < f32_.ns) return true;
   for (auto& [id, c] : choices_)
@@ -102,8 +102,8 @@ bool Mix::find_noise(Samples& samples, const Progress& progress, ir::Problems* p
   return true;
 }
 
-// Noises of products add up, nearly: the first ones of this order take away most noise for the time they cost. How many it takes is
-// measured.
+// Noise powers of products add up approximately: products are ranked by noise per time, and a bisection over measurements finds how many of
+// the first ones must stay in float.
 bool Mix::search(const Trial& trial, ir::Problems* problems) {
   std::vector<int> order;
   for (const auto& [id, c] : choices_)
@@ -124,8 +124,8 @@ bool Mix::search(const Trial& trial, ir::Problems* problems) {
     if (!trial(&good, problems)) return false;
     (good ? holds : fails) = count;
   }
-  // On few samples more in float need not be better: then all counts are tried, while they are few.
-  for (size_t count = 1; holds == order.size() && count < std::min(order.size(), kMostCounts); ++count) {
+  // With few samples the measure is not monotonic in the count: then all counts are tried, up to a limit.
+  for (size_t count = 1; holds == order.size() && count < std::min(order.size(), kMaxCounts); ++count) {
     if (tried.count(count) > 0) continue;
     keep_first(count);
     bool good = false;
@@ -133,15 +133,15 @@ bool Mix::search(const Trial& trial, ir::Problems* problems) {
     if (good) holds = count;
   }
   keep_first(holds);
-  if (holds == order.size()) return true;  // nothing would be left to quantize
-  return give_back({order.begin(), order.begin() + static_cast<long>(holds)}, trial, problems);
+  if (holds == order.size()) return true;  // everything stays in float
+  return requantize_expensive({order.begin(), order.begin() + static_cast<long>(holds)}, trial, problems);
 }
 
-// The ones that cost most time may not be needed when others are kept.
-bool Mix::give_back(const std::vector<int>& kept, const Trial& trial, ir::Problems* problems) {
+// Tries to quantize the most expensive of the kept products again: with the others in float they may not be needed.
+bool Mix::requantize_expensive(const std::vector<int>& kept, const Trial& trial, ir::Problems* problems) {
   std::vector<int> dear = kept;
   std::sort(dear.begin(), dear.end(), [&](int a, int b) { return gain(a) > gain(b); });
-  if (dear.size() > 1) dear.resize(std::min(dear.size(), kMostReturns));
+  if (dear.size() > 1) dear.resize(std::min(dear.size(), kMaxReturns));
   else dear.clear();
   for (const int id : dear) {
     const std::string why = choices_[id].in_float;
@@ -175,8 +175,8 @@ bool Mix::meet(const Budget& budget, Samples& calibration, Samples& test, const 
   };
   if (!find_noise(calibration, progress, problems) || !search(trial, problems)) return false;
   if (nothing_left() && quantizer_.is_dynamic()) {
-    // f32 is not what the model gives: the last resort is its own arithmetic.
-    quantizer_.set_as_it_comes(true);
+    // The model itself quantizes dynamically: as the last resort it keeps its own arithmetic.
+    quantizer_.set_keep_dynamic(true);
     for (const auto& c : std::map<int, Choice>(choices_))
       if (c.second.in_float == kForBudget) keep(c.first, "");
     if (!search(trial, problems)) return false;

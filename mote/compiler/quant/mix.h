@@ -8,13 +8,13 @@
 namespace mote::quant {
 
 struct Budget {
-  double min_sqnr_db = -1;  // of every output; below 0: no matter
-  double max_drop = -1;     // of accuracy, in points; below 0: no matter
+  double min_sqnr_db = -1;  // of every output; below 0: no limit
+  double max_drop = -1;     // of accuracy, in points; below 0: no limit
   bool any() const { return min_sqnr_db >= 0 || max_drop >= 0; }
   bool holds(const Measurement& m) const;
 };
 
-// What is known of a product. Times are by the target's cost model, for one run.
+// Measures of a product. Times are those of the target's cost model, for one run.
 struct Choice {
   double f32_ns = -1, int8_ns = -1;  // below 0: not known
   double alone_db = -1;              // SQNR of the worst output when only this product is quantized; below 0: not measured
@@ -26,8 +26,8 @@ class Mix {
   // `quantizer` has calibrated; the mix is written into it. All are borrowed.
   Mix(Quantizer& quantizer, const frontends::Source& source, const driver::CompileOptions& compile);
 
-  // Leaves those products in float that the target would not compute faster with 8 bits.
-  bool keep_what_pays(const Progress& progress, ir::Problems* problems);
+  // Leaves products in float that int8 would not make faster on the target.
+  bool keep_unprofitable_in_float(const Progress& progress, ir::Problems* problems);
 
   // Leaves the products in float that harm most for the time they save, as few as `budget` needs on `test`. *measured: before, then after.
   // True with a measurement outside the budget when no mix is inside it.
@@ -43,7 +43,7 @@ class Mix {
 
   bool find_noise(Samples& samples, const Progress& progress, ir::Problems* problems);
   bool search(const Trial& trial, ir::Problems* problems);
-  bool give_back(const std::vector<int>& kept, const Trial& trial, ir::Problems* problems);
+  bool requantize_expensive(const std::vector<int>& kept, const Trial& trial, ir::Problems* problems);
   bool time_mix(Forecast* out, const Progress& progress, double fraction, ir::Problems* problems);
   double gain(int product) const;                  // nanoseconds that int8 saves
   void keep(int product, const std::string& why);  // in float; quantized when empty

@@ -37,10 +37,10 @@ struct Calibrated {
 TEST(Mix, Int8OnlyWhereItPays) {
   Calibrated fast, slow(0.01);
   ASSERT_TRUE(fast.good && slow.good) << why(fast.problems);
-  ASSERT_TRUE(fast.mix->keep_what_pays(nullptr, &fast.problems)) << why(fast.problems);
+  ASSERT_TRUE(fast.mix->keep_unprofitable_in_float(nullptr, &fast.problems)) << why(fast.problems);
   EXPECT_EQ(fast.in_float(), 0u);
   EXPECT_LT(fast.mix->mix_ns(), fast.mix->f32_ns());
-  ASSERT_TRUE(slow.mix->keep_what_pays(nullptr, &slow.problems)) << why(slow.problems);
+  ASSERT_TRUE(slow.mix->keep_unprofitable_in_float(nullptr, &slow.problems)) << why(slow.problems);
   EXPECT_EQ(slow.in_float(), 5u);
   EXPECT_NE(slow.mix->choices().begin()->second.in_float.find("longer on generic"), std::string::npos);
   EXPECT_EQ(slow.quantizer->recipe().in_float.size(), 5u);
@@ -48,7 +48,7 @@ TEST(Mix, Int8OnlyWhereItPays) {
 
 TEST(Mix, MeetsABudgetWithSomeInFloat) {
   Calibrated c;
-  ASSERT_TRUE(c.good && c.mix->keep_what_pays(nullptr, &c.problems)) << why(c.problems);
+  ASSERT_TRUE(c.good && c.mix->keep_unprofitable_in_float(nullptr, &c.problems)) << why(c.problems);
   Measurement all;
   ASSERT_TRUE(c.mix->meet({}, c.data, c.data, {}, nullptr, &all, &c.problems));
   EXPECT_EQ(c.in_float(), 0u);

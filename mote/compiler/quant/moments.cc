@@ -9,7 +9,7 @@
 namespace mote::quant {
 namespace {
 
-constexpr int64_t kMostColumns = 4608;  // 3 x 3 x 512: a matrix of 81 MiB
+constexpr int64_t kMaxColumns = 4608;  // 3 x 3 x 512: a matrix of 81 MiB
 
 const float* floats(const driver::Array& x) { return reinterpret_cast<const float*>(x.data.data()); }
 
@@ -36,7 +36,7 @@ InputMoments::InputMoments(const ir::Node& n) {
       pads_end_[i] = a.pads_end[i];
     }
   }
-  if (columns_ > kMostColumns) columns_ = 0;
+  if (columns_ > kMaxColumns) columns_ = 0;
 }
 
 void InputMoments::start() {
@@ -44,7 +44,7 @@ void InputMoments::start() {
   products_.assign(static_cast<size_t>(groups_ * columns_ * columns_), 0);
 }
 
-// The window of every group at one place of the output, group after group.
+// im2col of one output pixel, group after group.
 void InputMoments::read_window(const driver::Array& x, const int64_t* place, int64_t batch, std::vector<float>* row) const {
   const int64_t all = channels_ * groups_;
   int64_t tap = 0;
@@ -101,7 +101,7 @@ void InputMoments::add(const driver::Array& x) {
   const int64_t taken = std::min(places, kRowsPerSample);
   std::vector<float> row(static_cast<size_t>(groups_ * columns_));
   for (int64_t t = 0; t < taken; ++t) {
-    // Offset by the rows taken so far, so that other places are seen in the next sample.
+    // Offset by the number of rows so far, so that the next sample contributes other pixels.
     int64_t p = (t * places / taken + static_cast<int64_t>(rows_) * 7919) % places;
     if (!window_) {
       add_row(floats(x) + p * columns_);

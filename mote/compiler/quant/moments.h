@@ -1,7 +1,7 @@
 #pragma once
 
-// First and second moments of what a product's weights are multiplied with: the error of its output for any change of the weights
-// follows from them, without running anything again.
+// First and second moments of a product's input: with them the expected error of its output follows for any change of the weights, without
+// running the model again.
 
 #include <cstdint>
 #include <string>

@@ -7,8 +7,8 @@
 namespace mote::quant {
 namespace {
 
-constexpr int kSteps = 48;           // candidates for each end of a range
-constexpr double kLeastPart = 0.15;  // of the range, that may be left of an end
+constexpr int kSteps = 48;         // candidates for each end of a range
+constexpr double kMinPart = 0.15;  // smallest part of each end of the range that is tried
 
 Range percentile_range(const Histogram& h, double percent) {
   const double out = static_cast<double>(h.count()) * (1 - percent / 100) / 2;
@@ -23,8 +23,8 @@ Range percentile_range(const Histogram& h, double percent) {
   return {std::max(h.range().lo, h.center(first) - width / 2), std::min(h.range().hi, h.center(last) + width / 2)};
 }
 
-// Divergence (Kullback-Leibler) of what the grid keeps from what was seen: numbers beyond the grid are seen at its ends, but the grid
-// spreads only those inside evenly over their steps.
+// Kullback-Leibler divergence of the quantized distribution from the observed one. Saturated values count at the ends of the grid in the
+// observed one; the quantized one spreads only values inside the grid, evenly over each step.
 double divergence(const Histogram& h, const Grid& g) {
   const double scale = static_cast<double>(g.scale);
   const auto raw = [&](int bin) { return std::nearbyint(h.center(bin) / scale) + g.zero + 128; };
@@ -69,7 +69,7 @@ Range search(const Histogram& h, bool symmetric, const std::function<double(cons
     const double c = cost(grid_of(r, symmetric));
     if (c < least) least = c, best = r;
   };
-  const auto part = [](int i) { return 1 - (1 - kLeastPart) * i / kSteps; };
+  const auto part = [](int i) { return 1 - (1 - kMinPart) * i / kSteps; };
   if (symmetric) {
     for (int i = 1; i <= kSteps; ++i) try_range({all.lo * part(i), all.hi * part(i)});
     return best;
@@ -99,7 +99,7 @@ double grid_error(const Histogram& h, const Grid& g) {
     if (bins[static_cast<size_t>(i)] == 0) continue;
     const double x = h.center(i), q = std::clamp(std::nearbyint(x / scale) + g.zero, -128.0, 127.0);
     const double e = (q - g.zero) * scale - x;
-    // Inside a bin numbers are spread: where steps are finer than bins that spread is what rounding sees.
+    // Values are spread evenly inside a bin, which matters where quantization steps are finer than bins.
     const bool inside = q > -128 && q < 127;
     sum += static_cast<double>(bins[static_cast<size_t>(i)]) * (inside && scale < 4 * width ? scale * scale / 12 : e * e);
   }

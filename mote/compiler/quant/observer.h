@@ -1,6 +1,6 @@
 #pragma once
 
-// What a tensor's numbers look like over the calibration data, and the range that follows from it.
+// The distribution of a tensor over the calibration data, and the range derived from it.
 
 #include <string>
 

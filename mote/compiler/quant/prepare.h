@@ -1,7 +1,7 @@
 #pragma once
 
-// A fused float graph in the form that integer operators have: sums, and activations that do more than cut off, stand apart from
-// their products.
+// Brings a fused float graph into the form of integer operators: residual additions, and activations other than clamps, become nodes of
+// their own again.
 
 #include <algorithm>
 #include <set>
@@ -29,7 +29,7 @@ inline bool is_named(const std::set<std::string>& names, const std::string& node
 // An activation as a node of its own; x itself where there is none.
 ir::Value* activate(ir::NodeBuilder& b, const passes::Activation& activation, ir::Value* x);
 
-// Works on the methods' own blocks: what control flow repeats stays as it is. Returns what undo_dynamic() did.
+// Works on the top-level blocks of methods, not inside control flow. Returns the result of undo_dynamic().
 DynamicForms prepare(ir::Graph& graph);
 
 }  // namespace mote::quant

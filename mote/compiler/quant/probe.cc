@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "mote/compiler/driver/narrow_io.h"
+
 namespace mote::quant {
 namespace {
 
@@ -22,7 +24,7 @@ bool Probe::build(const frontends::Source& source, const driver::CompileOptions&
   o.passes.print_after.clear();
   o.passes.time_passes = false;
   o.passes.winograd = false;
-  o.passes.quantize = edit;
+  o.quantize = edit;
   o.progress = nullptr;
   if (!driver::compile(source, o, &compiled_, problems)) return false;
   std::string error;
@@ -41,6 +43,10 @@ bool Probe::open(ConstBytes file, ConstBytes external, const OpRegistry* ops, ke
     own_ = i;
   }
   return true;
+}
+
+bool Probe::run(const std::vector<driver::Array>& inputs, std::string* error) {
+  return narrow_io_ ? driver::run_real(program_, inputs, &outputs_, error) : program_.run(0, inputs, &outputs_, error);
 }
 
 const driver::Array* Probe::value(int id) const {

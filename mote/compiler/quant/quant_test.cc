@@ -181,6 +181,14 @@ TEST(Quantizer, KeepsNodesInFloatAndRefusesWhatItCannotDo) {
   options.in_float = {"net"};
   ir::Problems problems;
   EXPECT_FALSE(Quantizer(source, compile, options).calibrate(data, nullptr, &problems));  // nothing is left
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_NE(problems[0].what.find("nothing to quantize"), std::string::npos) << problems[0].what;
+  problems.clear();
+  options.in_float = {"nett"};
+  EXPECT_FALSE(Quantizer(source, compile, options).calibrate(data, nullptr, &problems));
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].where, "--keep-float nett");
+  EXPECT_NE(problems[0].what.find("did you mean 'net'?"), std::string::npos) << problems[0].what;
   problems.clear();
   compile.passes.fuse = false;
   EXPECT_FALSE(Quantizer(source, compile, {}).calibrate(data, nullptr, &problems));

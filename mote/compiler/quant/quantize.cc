@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mote/compiler/driver/narrow_io.h"
 #include "mote/compiler/passes/linear.h"
 #include "mote/compiler/quant/fixed.h"
+#include "mote/compiler/quant/keep_float.h"
 #include "mote/compiler/quant/prepare.h"
 #include "mote/compiler/quant/rounding.h"
 #include "mote/compiler/quant/smooth.h"
@@ -33,7 +35,8 @@ DynamicForms prepare_for(const Recipe& recipe, ir::Graph& graph) {
   return forms;
 }
 
-// The tensor held in 8 bits that a product's result ends in, through a sum and what cuts it off; its own id where there is none.
+// The 8-bit tensor that a product's result becomes within one integer operator, behind a residual addition and a clamp; its own id where
+// there is none.
 int result_of(const IntegerLayout& layout, const ir::Value* product) {
   const std::set<const ir::Value*> held(layout.values.begin(), layout.values.end());
   const ir::Value* v = product;
@@ -66,6 +69,7 @@ bool Quantizer::calibrate(Samples& samples, const Progress& progress, ir::Proble
     return fail(problems, "quantizing changes the arithmetic and needs the passes that fuse operators",
                 "leave --exact, --no-fuse and --no-optimize away");
   if (samples.count() == 0) return fail(problems, "there are no calibration samples");
+  if (!check_in_float(options_.in_float, source_, compile_, problems)) return false;
   Work work;
   if (options_.equalise && !find_factors(samples, progress, problems)) return false;
   if (!observe(samples, progress, &work, problems)) return false;
@@ -74,7 +78,7 @@ bool Quantizer::calibrate(Samples& samples, const Progress& progress, ir::Proble
   return !options_.bias_correction || correct_means(samples, progress, problems);
 }
 
-bool Quantizer::run_all(Probe& probe, Samples& samples, const Progress& progress, const std::string& stage, const Look& look,
+bool Quantizer::run_all(Probe& probe, Samples& samples, const Progress& progress, const std::string& stage, const SampleCallback& look,
                         ir::Problems* problems) const {
   for (size_t s = 0; s < samples.count(); ++s) {
     if (progress) progress(stage, static_cast<double>(s) / static_cast<double>(samples.count()));
@@ -122,7 +126,7 @@ bool Quantizer::observe(Samples& samples, const Progress& progress, Work* work, 
                            form_of(forms, *n, &given) != nullptr});
       if (is_named(options_.in_float, n->name)) recipe_.in_float.insert(id);
     }
-    work->layout = integer_layout(graph.methods[0], recipe_.in_float, recipe_.to_sums());
+    work->layout = integer_layout(graph.methods[0], recipe_.in_float, recipe_.fuse_residuals());
     for (const ir::Value* v : work->layout.values) work->values.push_back(v->id);
     uint64_t bytes = 0;
     for (const ir::Node* n : work->layout.products) {
@@ -201,17 +205,27 @@ Texts Quantizer::evidence() const {
 
 driver::CompileOptions Quantizer::program_options() const {
   driver::CompileOptions o = compile_;
-  o.passes.quantize = [this](ir::Graph& graph, std::string* error) {
-    return apply(recipe_, prepare_for(recipe_, graph), graph, {}, error);
+  o.quantize = [this](ir::Graph& graph, std::string* error) {
+    return apply(recipe_, prepare_for(recipe_, graph), graph, {}, error) && (!narrow_io_ || narrow(graph, error));
   };
   o.after_passes = [this](ir::Graph& graph, std::string* error) {
     use_fixed_point(graph, recipe_.fixed_point);
     return !compile_.after_passes || compile_.after_passes(graph, error);
   };
   // The float model is no reference for the bits of the integer one: examples hold what the program gives.
-  o.golden.check_macs = 1;
-  o.select = nullptr;
+  o.golden.reference = false;
   return o;
+}
+
+// 8-bit outputs get their observed range.
+bool Quantizer::narrow(ir::Graph& graph, std::string* error) const {
+  std::map<int, ir::QuantNote> outputs;
+  for (const auto& [id, stats] : stats_) {
+    if (stats.histogram().count() == 0) continue;
+    const Grid g = grid_of(stats.histogram().range(), options_.symmetric);
+    outputs[id] = {g.scale, g.zero};
+  }
+  return driver::narrow_io(graph, outputs, error);
 }
 
 bool Quantizer::compile(const Texts& evidence, driver::CompileResult* out, ir::Problems* problems) const {
@@ -236,7 +250,11 @@ bool Quantizer::build_quantized(const Recipe& recipe, const std::set<int>& value
     use_fixed_point(graph, recipe.fixed_point);
     return true;
   };
-  const auto edit = [&](ir::Graph& graph, std::string* error) { return apply(recipe, prepare_for(recipe, graph), graph, values, error); };
+  const bool narrow_io = narrow_io_ && values.empty();  // intermediate values are compared in f32
+  const auto edit = [&](ir::Graph& graph, std::string* error) {
+    return apply(recipe, prepare_for(recipe, graph), graph, values, error) && (!narrow_io || narrow(graph, error));
+  };
+  out->set_narrow_io(narrow_io);
   return out->build(source_, fixed, edit, problems);
 }
 

@@ -26,8 +26,8 @@ struct Options {
   bool symmetric = false;          // activations with zero point 0
   float smooth = 0.5f;             // smooth.h; 0: off
   bool wide = false;               // and 16 bits (int16x8); with symmetric alone
-  bool pairs = true;               // neighbouring weights add up to less (codes.h), which AVX2 multiplies faster
-  bool fixed_point = false;        // sums are scaled with integers alone, as TFLite does; 16 bits always are
+  bool pairs = true;               // limit sums of neighbouring weights (codes.h), for AVX2's pairwise multiply
+  bool fixed_point = false;        // requantize with integers alone, as TFLite does; always with 16 bits
   bool adaptive_rounding = true;   // rounding.h
   bool bias_correction = true;     // rounding.h
   bool equalise = true;            // equalise.h
@@ -56,15 +56,17 @@ class Quantizer {
   // The quantized program as calibrate() decided. `evidence` goes into the file.
   bool compile(const Texts& evidence, driver::CompileResult* out, ir::Problems* problems) const;
 
-  // What calibrate() used and chose, for the file's evidence.
+  // The data that calibrate() used and the choices it made, for the file's evidence.
   Texts evidence() const;
 
   // How the program is compiled. Borrows this.
   driver::CompileOptions program_options() const;
 
-  // Products (by output) to leave in float from now on, or as the model has them.
+  // Products (by output) to leave in float from now on; keep_dynamic: with the dynamic quantization the model gives them.
   void set_in_float(const std::set<int>& products) { recipe_.in_float = products; }
-  void set_as_it_comes(bool on) { recipe_.as_it_comes = on; }
+  void set_keep_dynamic(bool on) { recipe_.keep_dynamic = on; }
+  // The program takes and gives 8-bit numbers where the model has f32 (driver/narrow_io.h).
+  void set_narrow_io(bool on) { narrow_io_ = on; }
 
   // The float model, showing `values`, and the quantized one.
   bool build_float(const std::set<int>& values, Probe* out, ir::Problems* problems) const;
@@ -86,13 +88,14 @@ class Quantizer {
  private:
   struct Work;  // what calibrate() keeps of the graph while it runs
 
-  using Look = std::function<void(const std::vector<driver::Array>& inputs)>;
-  bool run_all(Probe& probe, Samples& samples, const Progress& progress, const std::string& stage, const Look& look,
+  using SampleCallback = std::function<void(const std::vector<driver::Array>& inputs)>;
+  bool run_all(Probe& probe, Samples& samples, const Progress& progress, const std::string& stage, const SampleCallback& look,
                ir::Problems* problems) const;
   bool find_factors(Samples& samples, const Progress& progress, ir::Problems* problems);
   bool observe(Samples& samples, const Progress& progress, Work* work, ir::Problems* problems);
   std::map<int, Grid> grids_for(const Work& work, Observer observer, double percentile);
   bool choose_ranges(const Work& work, Samples& samples, const Progress& progress, ir::Problems* problems);
+  bool narrow(ir::Graph& graph, std::string* error) const;
   bool correct_means(Samples& samples, const Progress& progress, ir::Problems* problems);  // means.cc
   void choose_weights(const Work& work, const Progress& progress);
 
@@ -105,6 +108,7 @@ class Quantizer {
   std::vector<std::string> warnings_;
   std::string fingerprint_, chosen_;  // chosen_: the observer
   size_t samples_ = 0;
+  bool narrow_io_ = false;
 };
 
 }  // namespace mote::quant

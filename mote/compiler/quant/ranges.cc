@@ -9,11 +9,11 @@
 namespace mote::quant {
 namespace {
 
-// Samples that an observer is judged by: so many, or more where that takes no longer than so many multiply-adds.
-constexpr size_t kTrySamples = 32, kMostTrySamples = 256;
+// Samples to compare observers on: the first number, or more within the limit of multiply-adds.
+constexpr size_t kTrySamples = 32, kMaxTrySamples = 256;
 constexpr double kTryMacs = 1e10;
 
-// Values of concatenated tensors get one scale when that costs the narrowest at most this factor.
+// Operands of a concatenation share one scale when that widens the narrowest range by at most this factor.
 constexpr double kJoinFactor = 2;
 
 struct Candidate {
@@ -43,12 +43,12 @@ std::map<int, Grid> Quantizer::grids_for(const Work& work, Observer observer, do
   for (const auto& [id, range] : ranges) set[id] = id;
   const auto span = [](const Range& r) { return std::max(r.hi, 0.0) - std::min(r.lo, 0.0); };
   for (const std::vector<int>& join : work.layout.joins) {
-    double least = INFINITY, most = 0;
+    double narrowest = INFINITY, widest = 0;
     for (const int id : join) {
-      least = std::min(least, span(ranges[root(id)]));
-      most = std::max(most, span(ranges[root(id)]));
+      narrowest = std::min(narrowest, span(ranges[root(id)]));
+      widest = std::max(widest, span(ranges[root(id)]));
     }
-    if (!(most <= kJoinFactor * least)) continue;
+    if (!(widest <= kJoinFactor * narrowest)) continue;
     Range all;
     std::set<int> sets;
     for (const int id : join) sets.insert(set[root(id)]);
@@ -68,19 +68,19 @@ std::map<int, Grid> Quantizer::grids_for(const Work& work, Observer observer, do
 bool Quantizer::choose_ranges(const Work& work, Samples& samples, const Progress& progress, ir::Problems* problems) {
   Candidate chosen = {options_.observer, options_.percentile};
   if (options_.observer == Observer::kAuto && options_.wide) {
-    // 16 bits have steps enough for every outlier, and trials with portable kernels would take minutes.
+    // 16 bits represent every outlier, and trials with portable kernels would take minutes.
     chosen = {Observer::kMinMax, 0};
   } else if (options_.observer == Observer::kAuto) {
     Trials trials;
-    if (!trials.start(*this, samples, kTrySamples, kMostTrySamples, kTryMacs, problems)) return false;
-    double most = -1, done = 0;
+    if (!trials.start(*this, samples, kTrySamples, kMaxTrySamples, kTryMacs, problems)) return false;
+    double best_db = -1, done = 0;
     for (const Candidate& c : kAll) {
       if (progress) progress("choosing ranges", done++ / std::size(kAll));
       Recipe with = recipe_;
       with.grids = grids_for(work, c.observer, c.percentile);
       double db = 0;
       if (!trials.score(with, &db, problems)) return false;
-      if (db > most) most = db, chosen = c;
+      if (db > best_db) best_db = db, chosen = c;
     }
   }
   recipe_.grids = grids_for(work, chosen.observer, chosen.percentile);

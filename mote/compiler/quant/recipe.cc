@@ -37,8 +37,8 @@ class Writer {
       : recipe_(recipe), forms_(forms), graph_(graph), method_(graph.methods[0]), expose_(expose), error_(*error) {}
 
   bool run() {
-    const IntegerLayout layout = integer_layout(method_, recipe_.in_float, recipe_.to_sums());
-    std::map<int, Value*> shown;  // value -> what it is outside
+    const IntegerLayout layout = integer_layout(method_, recipe_.in_float, recipe_.fuse_residuals());
+    std::map<int, Value*> shown;  // value -> the value that readers outside see
     for (const auto& n : method_.block->nodes)
       for (Value* v : n->outputs)
         if (v != nullptr) shown[v->id] = v;
@@ -56,7 +56,7 @@ class Writer {
     }
     for (const int id : expose_)
       if (shown.count(id) > 0) graph_.add_output(method_, shown_name(id), shown[id]);
-    return !recipe_.as_it_comes || write_as_it_came();
+    return !recipe_.keep_dynamic || write_dynamic_forms();
   }
 
  private:
@@ -65,7 +65,7 @@ class Writer {
     return false;
   }
 
-  bool write_as_it_came() {
+  bool write_dynamic_forms() {
     DynamicInputs inputs;
     for (auto it = method_.block->nodes.begin(); it != method_.block->nodes.end() && error_.empty();) {
       Node& n = **it++;

@@ -7,7 +7,7 @@ namespace mote::quant {
 namespace {
 
 constexpr int kSweeps = 8;
-// Of the mean variance, added to every variance: the data shows only some of the directions there are.
+// Regularization: part of the mean variance added to every variance, since few samples span few directions.
 constexpr float kDamping = 0.01f;
 
 std::vector<float> damped_moments(const InputMoments& moments, int64_t group, Means means) {
@@ -24,7 +24,7 @@ std::vector<float> damped_moments(const InputMoments& moments, int64_t group, Me
   return c;
 }
 
-// Moves codes by one where that makes e' C e smaller, e = what the codes stand for less what they should.
+// Coordinate descent: moves codes by one where that reduces e' C e, with e the rounding errors of a row and C the covariance of its inputs.
 void descend(const RowCodes& row, const std::vector<float>& c, size_t n) {
   std::vector<float> e(n), gradient(n, 0);
   for (size_t i = 0; i < n; ++i) e[i] = row.weights[i] - row.scales[i] * (static_cast<float>(row.codes[i]) - row.zeros[i]);
@@ -36,7 +36,7 @@ void descend(const RowCodes& row, const std::vector<float>& c, size_t n) {
       const float scale = row.scales[i];
       const int step = (gradient[i] > 0) == (scale > 0) ? 1 : -1, code = row.codes[i] + step;
       const float d = scale * static_cast<float>(step), after = e[i] - d;
-      // Only to a neighbour of the real weight: the moments are an estimate.
+      // Only to the two codes around the real weight: the moments are an estimate.
       if (code < row.lo || code > row.hi || std::fabs(after) > std::fabs(scale)) continue;
       if (row.pairs && (i ^ 1) < n && !pair_fits(code, row.codes[i ^ 1])) continue;
       if (d * (d * c[i * n + i] - 2 * gradient[i]) >= 0) continue;
@@ -67,7 +67,7 @@ void round_for_output(const WeightRows& w, const InputMoments& moments, Means me
   round_rows(moments, means, w.rows, [&](int64_t r) {
     std::fill(scales.begin(), scales.end(), q->scales[static_cast<size_t>(r)]);
     const size_t at = static_cast<size_t>(r) * n;
-    return RowCodes{w.values.data() + at, scales.data(), zeros.data(), -kMostWeight, kMostWeight, q->codes.data() + at, w.pairs};
+    return RowCodes{w.values.data() + at, scales.data(), zeros.data(), -kMaxWeight, kMaxWeight, q->codes.data() + at, w.pairs};
   });
 }
 

@@ -9,7 +9,7 @@
 
 namespace mote::quant {
 
-// Whether a shift of an output's mean is an error, or left to mean_shift().
+// Whether a shift of the output's mean counts as error or is corrected by mean_shift().
 enum class Means { kCount, kCorrected };
 
 // Rounds weights up or down so that the output's error is least, not each weight's: coordinate descent on the expected squared error
@@ -26,7 +26,7 @@ struct RowCodes {
 // The same for any rows; what row_of() returns is used until the next call.
 void round_rows(const InputMoments& moments, Means means, int64_t rows, const std::function<RowCodes(int64_t row)>& row_of);
 
-// What the mean of every channel of the output loses by the rounding of its weights.
+// The shift of the mean of every output channel that rounding of the weights causes.
 std::vector<double> mean_shift(const WeightRows& weights, const InputMoments& moments, const QuantWeights& codes);
 
 }  // namespace mote::quant

@@ -8,8 +8,8 @@ namespace {
 
 constexpr size_t kFew = 16, kEnough = 100;
 
-// Numbers drawn one by one, evenly or normally: no neighbour (in the last two axes) tells anything of the next, and the fourth moment
-// is that of the distribution. What sensors give is neither.
+// True for independent uniform or normal numbers: neighbours along the last two axes are uncorrelated, and the fourth moment is that of the
+// distribution. Sensor data are neither.
 bool looks_random(const driver::Array& a) {
   const std::vector<double> x = driver::to_doubles(a);
   if (x.size() < 64) return false;

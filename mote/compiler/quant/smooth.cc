@@ -16,7 +16,7 @@ using ir::Node;
 using ir::Value;
 
 constexpr double kDeviations = 3;  // that values of a channel reach
-constexpr double kMostFactor = 64;
+constexpr double kMaxFactor = 64;
 
 // The factor or shift of each channel; empty when it is not a constant for each.
 std::vector<double> channel_numbers(const Value* v, int64_t channels) {
@@ -41,7 +41,7 @@ bool is_reader(const Node& n, const Value* x) {
 
 // Calls f(element, input channel) for all weights.
 template <class F>
-void each_weight(const Node& n, std::vector<double>* w, const F& f) {
+void for_each_weight(const Node& n, std::vector<double>* w, const F& f) {
   const auto columns = static_cast<size_t>(n.inputs[passes::kWeights]->type.dims[1]);
   const bool rows_first = n.attributes<ops::matmul::Attrs>().transpose_b != 0;
   for (size_t i = 0; i < w->size(); ++i) f((*w)[i], rows_first ? i % columns : i / columns);
@@ -67,7 +67,7 @@ class Smoother {
     std::vector<double> reach(scale_.size(), 1e-9);
     for (const Node* n : readers_) {
       std::vector<double> w = passes::constant_numbers(n->inputs[passes::kWeights]);
-      each_weight(*n, &w, [&](double v, size_t c) { reach[c] = std::max(reach[c], std::fabs(v)); });
+      for_each_weight(*n, &w, [&](double v, size_t c) { reach[c] = std::max(reach[c], std::fabs(v)); });
     }
     double mean = 0;
     for (size_t c = 0; c < scale_.size(); ++c) {
@@ -75,7 +75,7 @@ class Smoother {
       factors_.push_back(std::pow(peak, strength) / std::pow(reach[c], 1 - strength));
       mean += std::log(factors_.back()) / static_cast<double>(scale_.size());
     }
-    for (double& f : factors_) f = std::clamp(f / std::exp(mean), 1 / kMostFactor, kMostFactor);
+    for (double& f : factors_) f = std::clamp(f / std::exp(mean), 1 / kMaxFactor, kMaxFactor);
   }
 
   Value* vector(const Value* like, std::vector<double> numbers, bool divide) {
@@ -96,7 +96,7 @@ class Smoother {
     for (Node* n : readers_) {
       const Value* w = n->inputs[passes::kWeights];
       std::vector<double> numbers = passes::constant_numbers(w);
-      each_weight(*n, &numbers, [&](double& v, size_t c) { v *= factors_[c]; });
+      for_each_weight(*n, &numbers, [&](double& v, size_t c) { v *= factors_[c]; });
       graph_.set_input(n, passes::kWeights, passes::float_constant(graph_, DType::f32, w->type.dims, numbers, w->name));
     }
     graph_.set_input(&norm_, 1, vector(norm_.inputs[1], scale_, true));

@@ -1,7 +1,7 @@
 #pragma once
 
-// Smooth scaling for transformers: channels that a norm makes large are divided, and the weights they are multiplied with multiplied, so
-// that all channels share one scale well.
+// SmoothQuant for transformers: channels that a norm makes large are divided by a factor, and the weights that read them multiplied by it,
+// so that one scale fits all channels.
 
 #include "mote/compiler/ir/graph.h"
 

@@ -15,14 +15,15 @@ bool failed(size_t sample, const std::string& error, ir::Problems* problems) {
 
 }  // namespace
 
-bool Trials::start(const Quantizer& quantizer, Samples& samples, size_t usual, size_t most, double macs, ir::Problems* problems) {
+bool Trials::start(const Quantizer& quantizer, Samples& samples, size_t usual_count, size_t max_count, double macs,
+                   ir::Problems* problems) {
   quantizer_ = &quantizer;
   Probe plain;
   if (!quantizer.build_float({}, &plain, problems)) return false;
   size_t bytes = 0;
   std::string error;
   const double each = std::max<double>(1, static_cast<double>(plain.table().certificate->macs));
-  const size_t count = std::max(usual, static_cast<size_t>(std::min(macs / each, static_cast<double>(most))));
+  const size_t count = std::max(usual_count, static_cast<size_t>(std::min(macs / each, static_cast<double>(max_count))));
   for (size_t s = 0; s < std::min(samples.count(), count) && (s == 0 || bytes < kOutputBytes); ++s) {
     inputs_.emplace_back();
     if (!samples.read(s, &inputs_.back(), &error) || !plain.run(inputs_.back(), &error)) return failed(s, error, problems);

@@ -24,9 +24,9 @@ using ir::Node;
 using ir::NodeBuilder;
 using ir::Value;
 
-constexpr int64_t kFewWeights = 256;  // not worth scales of their own
+constexpr int64_t kFewWeights = 256;  // too few to be worth scales
 constexpr int64_t kManyWeights = 16384;
-constexpr int64_t kFewFor4Bits = 1024;  // they would save little and cost much
+constexpr int64_t kFewFor4Bits = 1024;  // 4 bits would save little and cost accuracy
 
 bool rows_first(const Node& n) { return !n.is(OpId::matmul) || n.attributes<ops::matmul::Attrs>().transpose_b != 0; }
 
@@ -46,7 +46,7 @@ bool has_groups(const Node& n) {
   const Dims& w = n.inputs[passes::kWeights]->type.dims;
   const auto a = n.attributes<ops::conv::Attrs>();
   if (a.groups != 1 || w.size() > 4 || w.back() > 4096) return false;
-  // Short runs are slow; in the first convolution of a network they save nothing either.
+  // Short rows are slow; the first convolution of a network has few weights anyway.
   if (w.back() < 8 && !is_pointwise(n) && n.inputs[passes::kWeights]->type.count() < kManyWeights) return false;
   const size_t last = w.size() - 3;  // the width, whose taps are one run where nothing is added at its sides
   const int64_t lines = w.size() == 4 ? w[1] : 1, width = w[last + 1];
@@ -61,6 +61,8 @@ bool is_depthwise(const Node& n) {
   return w.size() <= 4 && w.back() == 1 && w[0] > 1 && n.attributes<ops::conv::Attrs>().groups == w[0];
 }
 
+}  // namespace
+
 bool is_table(const Node& n) {
   if (!n.is(OpId::gather) || !n.inputs[0]->is_constant() || n.inputs[0]->type.dtype != DType::f32) return false;
   const auto a = n.attributes<ops::gather::Attrs>();
@@ -69,11 +71,13 @@ bool is_table(const Node& n) {
          n.inputs[0]->layout == Layout::kPlain && n.inputs[1]->type.rank() < kMaxRank;
 }
 
+namespace {
+
 template <class T>
 Value* float_table(Graph& graph, const Value& w) {
   const std::vector<double> numbers = passes::constant_numbers(&w);
-  const double most = std::is_same_v<T, f16> ? 65504.0 : 3.3e38;
-  if (std::any_of(numbers.begin(), numbers.end(), [&](double v) { return !(std::fabs(v) <= most); })) return nullptr;
+  const double limit = std::is_same_v<T, f16> ? 65504.0 : 3.3e38;
+  if (std::any_of(numbers.begin(), numbers.end(), [&](double v) { return !(std::fabs(v) <= limit); })) return nullptr;
   return passes::float_constant(graph, dtype_of<T>, w.type.dims, numbers, w.name);
 }
 Value* halves(Graph& graph, const Value& w, Scheme scheme) {

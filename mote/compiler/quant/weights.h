@@ -23,20 +23,23 @@ struct CompactRecipe {
   std::map<int, GroupWeights> groups;
 };
 
-// Notes that are no news to who asked for small weights.
+// Notes that need no warning.
 inline constexpr const char* kFew = "few weights";
 inline constexpr const char* kNoKernel = "no kernel reads such weights in a smaller type";
 
-// A product or table of the model, and what became of it.
+// A product or table of the model, and the precision it was given.
 struct CompactOp {
   int id = 0;  // of its output
   std::string name, op, precision;
   std::string note;  // why it is not what was asked for
 };
 
-// Works where the quantizer does (PassOptions::quantize), on all methods. False with *error.
+// Works where the quantizer does (CompileOptions::quantize), on all methods. False with *error.
 bool write_compact(const CompactOptions& options, const CompactRecipe& recipe, ir::Graph& graph, std::vector<CompactOp>* ops,
                    std::string* error);
+
+// A constant table of f32 that is looked up, large enough for small numbers.
+bool is_table(const ir::Node& node);
 
 // Products whose codes data may choose, as write_compact() meets them. Changes the graph into the form it works on.
 std::vector<ir::Node*> compact_products(const CompactOptions& options, ir::Graph& graph);

@@ -207,6 +207,14 @@ TEST(Compact, KeepsWhatIsNamedAndRefusesModelsWithoutWeights) {
   options.in_float = {"net"};
   ir::Problems problems;
   EXPECT_FALSE(CompactQuantizer(source, compile, options).choose(nullptr, nullptr, &problems));
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_NE(problems[0].what.find("nothing to quantize"), std::string::npos) << problems[0].what;
+  problems.clear();
+  options.in_float = {"net", "Net_1"};
+  EXPECT_FALSE(CompactQuantizer(source, compile, options).choose(nullptr, nullptr, &problems));
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].where, "--keep-float Net_1");
+  EXPECT_NE(problems[0].advice.find("net"), std::string::npos) << problems[0].advice;
   compile.passes.exact = true;
   problems.clear();
   EXPECT_FALSE(CompactQuantizer(source, compile, {}).choose(nullptr, nullptr, &problems));

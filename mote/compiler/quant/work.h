@@ -5,7 +5,7 @@
 
 namespace mote::quant {
 
-// What calibrate() keeps of the graph while it runs.
+// State of calibrate(): what it keeps of the graph while samples run.
 struct Quantizer::Work {
   IntegerLayout layout;  // its pointers are those of a graph that is gone
   std::vector<int> values, observed;

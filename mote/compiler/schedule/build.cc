@@ -19,7 +19,7 @@ bool StepBuilder::run() {
   plan_.evidence = graph_.evidence;
   for (const ir::Value* s : graph_.states()) state_of(*s);
   const bool fine = std::all_of(graph_.methods.begin(), graph_.methods.end(), [&](const ir::Method& m) { return method(m); });
-  if (!too_large_.empty()) error_ = too_large_;  // what fails behind it may be its fault
+  if (!too_large_.empty()) error_ = too_large_;  // later failures may follow from it
   return fine && too_large_.empty();
 }
 
@@ -91,23 +91,23 @@ TensorId StepBuilder::tensor_of(const ir::Value& value) {
   const auto found = tensors_.find(value.id);
   if (found != tensors_.end()) return found->second;
   if (value.kind == ir::ValueKind::kState) return state_of(value);
-  if (!value.is_constant()) return kNone;  // not computed before its use
+  if (!value.is_constant()) return kNone;  // its node has not run at this point
   return tensors_[value.id] = add_constant(value.type.dtype, value.type.dims, value.data, value.layout, value.name);
 }
 
 TensorId StepBuilder::output_of(const ir::Value& value) {
-  const auto place = wanted_.find(value.id);
-  const TensorId t = place != wanted_.end() ? place->second : add_tensor(value.type, Storage::kArena, value.name);
+  const auto place = requested_.find(value.id);
+  const TensorId t = place != requested_.end() ? place->second : add_tensor(value.type, Storage::kArena, value.name);
   values_[t] = &value;
   return tensors_[value.id] = t;
 }
 
-bool StepBuilder::want_at(const ir::Value& value, const ir::Block& block, TensorId place) {
-  if (value.kind != ir::ValueKind::kResult || value.producer->block != &block || wanted_.count(value.id) > 0) return false;
+bool StepBuilder::request_place(const ir::Value& value, const ir::Block& block, TensorId place) {
+  if (value.kind != ir::ValueKind::kResult || value.producer->block != &block || requested_.count(value.id) > 0) return false;
   const TensorDesc& d = plan_.tensor(place).desc;
   const ir::Type held{d.dtype, ir::Dims(d.dims, d.dims + d.rank), d.dynamic};
   if (held != value.type) return false;
-  wanted_[value.id] = place;
+  requested_[value.id] = place;
   return true;
 }
 
@@ -135,7 +135,7 @@ bool StepBuilder::method(const ir::Method& method) {
     const ir::Value& v = *body.results[i];
     const TensorId t = add_io(v, Storage::kOutput, i);
     m.outputs.push_back({method.output_names[i], t});
-    if (!want_at(v, body, t)) copied.push_back(i);
+    if (!request_place(v, body, t)) copied.push_back(i);
     if (dtype_bits(v.type.dtype) < 8) {
       error_ = "output '" + method.output_names[i] + "' has a type of 4 bits, which no operator can write";
       return false;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Walks a graph and writes its steps: every value gets a tensor, every arena tensor a buffer of its own. What may share memory is
-// decided afterwards.
+// From a graph to steps: every value gets a tensor, every arena tensor a buffer of its own. share.h then decides which tensors share
+// bytes.
 
 #include <functional>
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace mote::schedule {
 
-// The nodes of a block in the order they shall run.
+// The execution order of a block's nodes.
 using BlockOrder = std::function<std::vector<const ir::Node*>(const ir::Block&)>;
 
 class StepBuilder {
@@ -24,7 +24,7 @@ class StepBuilder {
 
   // False with the reason in `error`.
   bool run();
-  // For each tensor that is a value of the graph, that value.
+  // The value of the graph that each tensor stands for; tensors made by this class have none.
   const std::map<TensorId, const ir::Value*>& values() const { return values_; }
 
  private:
@@ -35,27 +35,27 @@ class StepBuilder {
 
   // build_ops.cc
   bool operation(const ir::Node& node);
-  bool agree(const ir::Node& node, Step& step);
-  bool ask(const ir::Node& node, const Step& step, std::vector<TensorType>* types);
+  bool check_outputs(const ir::Node& node, Step& step);
+  bool infer_outputs(const ir::Node& node, const Step& step, std::vector<TensorType>* types);
 
   // build_control.cc
   struct Loop;
   bool if_node(const ir::Node& node);
   bool branch(const ir::Node& node, size_t index, const std::vector<TensorId>& outputs);
   bool loop_node(const ir::Node& node);
-  void loop_starts(const ir::Node& node, Loop& loop);
-  void loop_scans(const ir::Node& node, Loop& loop);
+  void initialize_loop(const ir::Node& node, Loop& loop);
+  void allocate_scans(const ir::Node& node, Loop& loop);
   void collect_scan(const ir::Node& node, const Loop& loop, size_t scan);
-  void carry_over(const ir::Node& node, const Loop& loop);
+  void assign_carried(const ir::Node& node, const Loop& loop);
   bool assign_node(const ir::Node& node);
   bool delegate_node(const ir::Node& node);
 
-  // The tensor of a value that exists at this point.
+  // The tensor of a value that has been computed.
   TensorId tensor_of(const ir::Value& value);
-  // The tensor a node's output is written to: the place someone wants it at, or a new one.
+  // The tensor a node's output is written to: the one requested for it, or a new one.
   TensorId output_of(const ir::Value& value);
-  // Lets the value be written to `place` at once, where it is computed in this block. False: it must be copied there.
-  bool want_at(const ir::Value& value, const ir::Block& block, TensorId place);
+  // Requests that the value is computed directly into `place`. False when it is not computed in this block: it must be copied there.
+  bool request_place(const ir::Value& value, const ir::Block& block, TensorId place);
   TensorId add_io(const ir::Value& value, Storage storage, size_t index);
   TensorId add_tensor(const ir::Type& type, Storage storage, const std::string& name);
   TensorId add_view(TensorId of, uint64_t at, DType dtype, const ir::Dims& dims);
@@ -82,9 +82,9 @@ class StepBuilder {
   const bool io_in_arena_;
   Plan& plan_;
   std::string& error_;
-  std::string too_large_;            // the first tensor that cannot be
-  std::map<int, TensorId> tensors_;  // by value id
-  std::map<int, TensorId> wanted_;   // where a value shall be written
+  std::string too_large_;              // problem of the first tensor beyond the size limits
+  std::map<int, TensorId> tensors_;    // by value id
+  std::map<int, TensorId> requested_;  // requested destinations, by value id
   std::map<TensorId, const ir::Value*> values_;
 };
 

@@ -32,7 +32,7 @@ bool StepBuilder::branch(const ir::Node& node, size_t index, const std::vector<T
   const ir::Block& b = *node.blocks[index];
   std::vector<size_t> copied;
   for (size_t o = 0; o < outputs.size(); ++o)
-    if (outputs[o] >= 0 && !want_at(*b.results[o], b, outputs[o])) copied.push_back(o);
+    if (outputs[o] >= 0 && !request_place(*b.results[o], b, outputs[o])) copied.push_back(o);
   if (!block(b)) return false;
   for (size_t o : copied) copy(tensor_of(*b.results[o]), outputs[o], node.name);
   return true;
@@ -44,7 +44,7 @@ bool StepBuilder::assign_node(const ir::Node& node) {
   return true;
 }
 
-// A call of a backend (compiler/placement), with the steps that compute the same where the backend cannot be had.
+// A call of a backend (compiler/placement), followed by its fallback: steps that compute the same where the backend is missing.
 bool StepBuilder::delegate_node(const ir::Node& node) {
   std::vector<TensorId> outputs;
   for (const ir::Value* v : node.outputs) outputs.push_back(output_of(*v));
@@ -62,25 +62,25 @@ bool StepBuilder::delegate_node(const ir::Node& node) {
   return true;
 }
 
-// What a loop keeps besides the model's own values.
+// Tensors of a loop besides the values of the model.
 struct StepBuilder::Loop {
   std::vector<TensorId> carried;
   TensorId condition = kNone;  // tested before each trip
   TensorId trip = kNone;       // number of the trip, a scalar...
   TensorId starts = kNone;     // ...which is the first element of (trip, 0, 0, ...)
-  // Values collected from trip to trip.
+  // One scan output: the values of all trips.
   struct Scan {
     TensorId all = kNone;     // (most trips, ...) at the largest sizes
     TensorId sizes = kNone;   // dynamic outputs: (trips so far, sizes of the value...)
     TensorId shape = kNone;   // dynamic values: (1, sizes of the value...)
-    TensorId output = kNone;  // what the loop gives
+    TensorId output = kNone;  // the result of the loop
   };
   std::vector<Scan> scans;
 };
 
 namespace {
 
-// Both, at the larger sizes.
+// A type that holds either: the larger bound of each size, dynamic where they differ.
 ir::Type joined(const ir::Type& a, const ir::Type& b) {
   if (a.dims.size() != b.dims.size()) return a;
   ir::Type t = a;
@@ -99,11 +99,11 @@ bool is_true(const ir::Value& v) {
 
 }  // namespace
 
-// Everything that has a value before the first trip.
-void StepBuilder::loop_starts(const ir::Node& node, Loop& loop) {
+// Initializes the condition, the trip counter and the carried values before the first trip.
+void StepBuilder::initialize_loop(const ir::Node& node, Loop& loop) {
   const ir::Block& body = *node.blocks[0];
   const ir::Value *condition = node.input(1), *again = body.results[0];
-  // Without a first condition the body's result is not looked at.
+  // A loop without an initial condition ignores the one its body computes.
   const bool endless = condition == nullptr || (is_true(*condition) && (again == body.arguments[1] || is_true(*again)));
   if (!endless) {
     loop.condition = add_tensor({DType::boolean, {}, 0}, Storage::kArena, node.name);
@@ -131,8 +131,8 @@ void StepBuilder::loop_starts(const ir::Node& node, Loop& loop) {
   }
 }
 
-// Places for what the trips give one by one: the trip number as an index, and the values behind each other.
-void StepBuilder::loop_scans(const ir::Node& node, Loop& loop) {
+// Allocates the tensors of scan outputs: the trip number as an index vector, and one row for each trip.
+void StepBuilder::allocate_scans(const ir::Node& node, Loop& loop) {
   const ir::Block& body = *node.blocks[0];
   int most = 1;
   for (size_t j = loop.carried.size(); j < node.outputs.size(); ++j) most = std::max(most, body.results[j + 1]->type.rank() + 1);
@@ -159,7 +159,7 @@ void StepBuilder::loop_scans(const ir::Node& node, Loop& loop) {
   }
 }
 
-// At the end of a trip: puts a value behind those of the trips before.
+// At the end of a trip: appends a value to those of the trips before.
 void StepBuilder::collect_scan(const ir::Node& node, const Loop& loop, size_t index) {
   const Loop::Scan& scan = loop.scans[index];
   if (scan.all < 0) return;
@@ -189,8 +189,8 @@ void StepBuilder::collect_scan(const ir::Node& node, const Loop& loop, size_t in
     copy(add_view(scan.shape, 8, DType::s64, {rank}), add_view(scan.sizes, 8, DType::s64, {rank}), node.name);
 }
 
-// At the end of a trip: condition and carried values for the next one. They change all at once.
-void StepBuilder::carry_over(const ir::Node& node, const Loop& loop) {
+// At the end of a trip: copies condition and carried values for the next one, as one parallel assignment.
+void StepBuilder::assign_carried(const ir::Node& node, const Loop& loop) {
   const ir::Block& body = *node.blocks[0];
   std::vector<TensorId> results;
   for (size_t k = 0; k < loop.carried.size(); ++k) {
@@ -221,8 +221,8 @@ bool StepBuilder::loop_node(const ir::Node& node) {
   if (node.max_trips < 0 || node.max_trips > 0x7fffffff) return fail(node, "a loop needs a bound of its trips below 2^31");
   const ir::Block& body = *node.blocks[0];
   Loop loop;
-  loop_starts(node, loop);
-  loop_scans(node, loop);
+  initialize_loop(node, loop);
+  allocate_scans(node, loop);
   tensors_[body.arguments[0]->id] = loop.trip;
   const size_t at = plan_.steps.size();
   Step s;
@@ -234,7 +234,7 @@ bool StepBuilder::loop_node(const ir::Node& node) {
   plan_.steps.push_back(std::move(s));
   if (!block(body)) return false;
   for (size_t j = 0; j < loop.scans.size(); ++j) collect_scan(node, loop, j);
-  carry_over(node, loop);
+  assign_carried(node, loop);
   plan_.steps[at].body = static_cast<uint32_t>(plan_.steps.size() - at - 1);
   for (size_t k = 0; k < loop.carried.size(); ++k) {
     const ir::Value* output = node.output(k);

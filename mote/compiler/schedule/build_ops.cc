@@ -1,7 +1,7 @@
-// Operators: operands, sizes the operator cannot tell, what it says of its outputs.
+// Operator nodes: operands, inferred output types, sizes that are known only at run time.
 
-#include "mote/compiler/emit/writer.h"
 #include "mote/compiler/ir/infer.h"
+#include "mote/compiler/program/describe.h"
 #include "mote/compiler/schedule/build.h"
 #include "mote/compiler/schedule/op_query.h"
 #include "mote/runtime/verify.h"
@@ -39,13 +39,13 @@ bool StepBuilder::operation(const ir::Node& node) {
     s.outputs.push_back(leave_out ? kNone : output_of(*v));
     any = any || !leave_out;
   }
-  if (!agree(node, s)) return false;
+  if (!check_outputs(node, s)) return false;
   plan_.steps.push_back(std::move(s));
   return true;
 }
 
-// What the operator says of its outputs; nothing when it refuses the bounds of sizes that may be smaller when running.
-bool StepBuilder::ask(const ir::Node& node, const Step& step, std::vector<TensorType>* types) {
+// The output types that infer() gives; none when it rejects the upper bounds of sizes that may be smaller at run time.
+bool StepBuilder::infer_outputs(const ir::Node& node, const Step& step, std::vector<TensorType>* types) {
   const OpQuery query(plan_, step, *definition(ops_, step));
   Diagnostic d;
   const Status status = query.infer(types, &d);
@@ -53,13 +53,13 @@ bool StepBuilder::ask(const ir::Node& node, const Step& step, std::vector<Tensor
   types->clear();
   if (query.dynamic() && status.code() == Status::kShape) return true;
   d.status = status;
-  return fail(node, emit::describe(d));
+  return fail(node, program::describe(d));
 }
 
-// Sees to it that each output tensor is what the operator gives. A size that it can tell only when running must be dynamic.
-bool StepBuilder::agree(const ir::Node& node, Step& step) {
+// Makes every output tensor of the type that infer() gives. A size that it knows only at run time becomes dynamic.
+bool StepBuilder::check_outputs(const ir::Node& node, Step& step) {
   std::vector<TensorType> types;
-  if (!ask(node, step, &types)) return false;
+  if (!infer_outputs(node, step, &types)) return false;
   const auto is_open = [&](size_t o) {
     const TensorDesc& d = plan_.tensor(step.outputs[o]).desc;
     for (int i = 0; i < types[o].rank && types[o].rank == d.rank; ++i)
@@ -69,14 +69,14 @@ bool StepBuilder::agree(const ir::Node& node, Step& step) {
   bool open = false;
   for (size_t o = 0; o < types.size(); ++o) open |= step.outputs[o] >= 0 && is_open(o);
   if (open) {
-    // Values that shape arithmetic has told are as good as constants.
+    // Contents that shape arithmetic has determined serve as constants.
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const ir::Value* v = node.inputs[i];
       const ir::Bytes* data = v == nullptr || v->is_constant() || v->type.dynamic != 0 ? nullptr : ir::known_data(*v);
       if (data != nullptr && v->type.count() <= 64)
         step.inputs[i] = add_constant(v->type.dtype, v->type.dims, *data, Layout::kPlain, v->name);
     }
-    if (!ask(node, step, &types)) return false;
+    if (!infer_outputs(node, step, &types)) return false;
   }
   for (size_t o = 0; o < types.size(); ++o) {
     if (step.outputs[o] < 0) continue;

@@ -1,5 +1,6 @@
 // Graphs become programs that compute what they say: values, methods, states, control flow, open sizes.
 
+#include "mote/compiler/assemble/compile_graph.h"
 #include "mote/compiler/ir/infer.h"
 #include "mote/compiler/schedule/testing/run_graph.h"
 #include "mote/ops/concat/concat.h"
@@ -278,7 +279,7 @@ TEST(Build, ErrorsNameTheNode) {
   g.add_output(m, "y", n->outputs[0]);
   emit::FileBytes file;
   std::string error;
-  EXPECT_FALSE(schedule::compile_graph(g, &file, &error));
+  EXPECT_FALSE(assemble::compile_graph(g, &file, &error));
   EXPECT_NE(error.find("/layer/Blend"), std::string::npos) << error;
   EXPECT_NE(error.find("acme::blend"), std::string::npos) << error;
 }
@@ -298,7 +299,7 @@ TEST(Build, TensorsTooLargeToBeAreRefusedByName) {
   loop->outputs[0]->name = "everything";
   g.add_output(m, "y", loop->outputs[0]);
   emit::FileBytes file;
-  EXPECT_FALSE(schedule::compile_graph(g, &file, &error));
+  EXPECT_FALSE(assemble::compile_graph(g, &file, &error));
   EXPECT_NE(error.find("everything"), std::string::npos) << error;
 }
 

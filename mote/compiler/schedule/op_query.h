@@ -1,7 +1,7 @@
 #pragma once
 
-// Asks operators about the steps of a plan, as the verifier of the program will: with the bounds of dynamic sizes, and with only
-// the constants' values known.
+// Calls an operator's infer() for a step of a plan as the verifier of the program will: with upper bounds for dynamic sizes, and with
+// the contents of constants alone.
 
 #include <vector>
 
@@ -20,7 +20,7 @@ class OpQuery {
   OpQuery(const Plan& plan, const Step& step, const OpDef& def);
 
   const OpContext& context() const { return context_; }
-  // True when the operator is asked again while running: an operand is dynamic, or sizes depend on data.
+  // True when infer() runs again at run time: an operand is dynamic, or sizes depend on data.
   bool dynamic() const { return dynamic_; }
   // One type for each output.
   Status infer(std::vector<TensorType>* types, Diagnostic* diagnostic) const;

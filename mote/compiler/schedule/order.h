@@ -1,6 +1,6 @@
 #pragma once
 
-// An order of a block's nodes that keeps less memory alive at once.
+// Execution orders of a block's nodes, and the search for one with a smaller memory peak.
 
 #include <vector>
 
@@ -10,8 +10,8 @@
 namespace mote::schedule {
 
 struct OrderOptions {
-  bool in_place = true, views = true;  // what will be shared afterwards
-  uint32_t beam = 24;                  // orders followed at once
+  bool in_place = true, views = true;  // the sharing that will follow
+  uint32_t beam = 24;                  // width of the beam search
 };
 
 std::vector<const ir::Node*> written_order(const ir::Block& block);

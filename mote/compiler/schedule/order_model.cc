@@ -30,11 +30,11 @@ class Maker {
     group();
     for (size_t i = 0; i < m_.items.size(); ++i) depend(i);
     for (auto& item : m_.items) {
-      std::sort(item.followers.begin(), item.followers.end());
-      item.followers.erase(std::unique(item.followers.begin(), item.followers.end()), item.followers.end());
+      std::sort(item.successors.begin(), item.successors.end());
+      item.successors.erase(std::unique(item.successors.begin(), item.successors.end()), item.successors.end());
     }
     for (const auto& item : m_.items)
-      for (int32_t f : item.followers) ++m_.items[static_cast<size_t>(f)].waits;
+      for (int32_t f : item.successors) ++m_.items[static_cast<size_t>(f)].dependencies;
   }
 
  private:
@@ -45,7 +45,7 @@ class Maker {
       const OrderModel inner(*b, options_);
       std::vector<int32_t> order(inner.items.size());
       std::iota(order.begin(), order.end(), 0);
-      item.inside = std::max(item.inside, inner.peak(order));
+      item.nested_bytes = std::max(item.nested_bytes, inner.peak(order));
     }
     item.in_place = options_.in_place && (ir::op_flags(node) & (kElementwise | kStateUpdate)) != 0;
     for (const ir::Value* v : node.outputs)
@@ -82,7 +82,7 @@ class Maker {
     }
   }
 
-  // Numbers the groups. Results of the block belong to whoever asked for them: they need no memory here.
+  // Numbers the groups. Results of the block lie in tensors of the surrounding one: they need no memory here.
   void group() {
     std::map<int32_t, int32_t> numbers;
     group_of_.resize(values_.size());
@@ -94,7 +94,7 @@ class Maker {
       OrderModel::Group& g = m_.groups[static_cast<size_t>(it->second)];
       const bool result = values_[v]->result_uses > 0;
       g.bytes = std::max<uint64_t>(g.bytes, result && values_[v]->users.empty() ? 0 : values_[v]->type.byte_size());
-      g.kept |= result;
+      g.live_out |= result;
     }
   }
 
@@ -125,7 +125,7 @@ class Maker {
     item.reads.assign(read.begin(), read.end());
     item.writes.assign(written.begin(), written.end());
     for (int32_t g : item.groups) ++m_.groups[static_cast<size_t>(g)].touches;
-    for (int32_t b : before) m_.items[static_cast<size_t>(b)].followers.push_back(static_cast<int32_t>(index));
+    for (int32_t b : before) m_.items[static_cast<size_t>(b)].successors.push_back(static_cast<int32_t>(index));
     item_of_[item.node] = static_cast<int32_t>(index);
   }
 
@@ -143,10 +143,10 @@ class Maker {
 
 OrderModel::OrderModel(const ir::Block& block, const OrderOptions& options) { Maker(*this, block, options).run(); }
 
-LiveBytes run_item(const OrderModel& model, const OrderModel::Item& item, uint64_t live, const std::vector<int32_t>& left,
-                   const std::vector<bool>& present) {
+LiveBytes live_bytes_at(const OrderModel& model, const OrderModel::Item& item, uint64_t live, const std::vector<int32_t>& remaining,
+                        const std::vector<bool>& present) {
   uint64_t taken = 0, freed = 0, replaced = 0;
-  const auto ends = [&](int32_t g) { return left[static_cast<size_t>(g)] == 1 && !model.groups[static_cast<size_t>(g)].kept; };
+  const auto ends = [&](int32_t g) { return remaining[static_cast<size_t>(g)] == 1 && !model.groups[static_cast<size_t>(g)].live_out; };
   for (int32_t g : item.writes)
     if (!present[static_cast<size_t>(g)]) taken += model.groups[static_cast<size_t>(g)].bytes;
   for (int32_t g : item.groups) {
@@ -157,23 +157,23 @@ LiveBytes run_item(const OrderModel& model, const OrderModel::Item& item, uint64
     if (item.in_place && same_size && present[static_cast<size_t>(g)] && !present[static_cast<size_t>(item.writes[0])])
       replaced = model.groups[static_cast<size_t>(g)].bytes;
   }
-  return {live + taken + item.inside - replaced, live + taken - freed};
+  return {live + taken + item.nested_bytes - replaced, live + taken - freed};
 }
 
 uint64_t OrderModel::peak(const std::vector<int32_t>& order) const {
-  std::vector<int32_t> left(groups.size());
-  for (size_t g = 0; g < groups.size(); ++g) left[g] = groups[g].touches;
+  std::vector<int32_t> remaining(groups.size());
+  for (size_t g = 0; g < groups.size(); ++g) remaining[g] = groups[g].touches;
   std::vector<bool> present(groups.size(), false);
-  uint64_t live = 0, most = 0;
+  uint64_t live = 0, peak_bytes = 0;
   for (int32_t i : order) {
     const Item& item = items[static_cast<size_t>(i)];
-    const LiveBytes l = run_item(*this, item, live, left, present);
-    most = std::max(most, l.during);
+    const LiveBytes l = live_bytes_at(*this, item, live, remaining, present);
+    peak_bytes = std::max(peak_bytes, l.during);
     live = l.after;
     for (int32_t g : item.writes) present[static_cast<size_t>(g)] = true;
-    for (int32_t g : item.groups) --left[static_cast<size_t>(g)];
+    for (int32_t g : item.groups) --remaining[static_cast<size_t>(g)];
   }
-  return most;
+  return peak_bytes;
 }
 
 }  // namespace mote::schedule

@@ -1,27 +1,28 @@
 #pragma once
 
-// Outputs that lie on the input they are computed from, a little in front of it: kernels that compute pixel after pixel (Step::in_order)
-// overwrite only what they will not read again. "In-place depthwise" is the best known case. Steps that are alone in a strip do so by the
-// rows of a trip, whatever the kernel; where the trips go backwards, the output lies a little behind the input.
+// Outputs that partly overlap the input they are computed from ("in-place depthwise" is the best known case). A kernel that computes pixel
+// after pixel (Step::in_order) may write an output that starts a few bytes before its input: it overwrites only what it has read for the
+// last time. A step alone in a strip may do so with any kernel, trip by trip; where the trips go backwards, the output starts behind the
+// input's start.
 
 #include <cstdint>
 #include <vector>
 
-#include "mote/compiler/emit/memory.h"
+#include "mote/compiler/memory/assign_offsets.h"
 #include "mote/compiler/schedule/plan.h"
 
 namespace mote::schedule {
 
-// Buffer `output` begins in the step where `input` ends, and may share its bytes when it starts at least `distance` bytes before it (or
-// behind it).
+// In step `step` buffer `output` is first written and buffer `input` last read. They may share bytes when the output starts at least
+// `distance` bytes before the input or, with `starts_after`, behind its start.
 struct Overlap {
   uint32_t step;
   int32_t output, input;
   int64_t distance;
-  bool behind = false;
+  bool starts_after = false;
 };
 
-// `lives`: as buffer_lives gives them. Each buffer is at most once an output and once an input.
-std::vector<Overlap> find_overlaps(const Plan& plan, const std::vector<emit::Life>& lives);
+// `live`: as buffer_live_ranges gives them. Each buffer is at most once an output and once an input.
+std::vector<Overlap> find_overlaps(const Plan& plan, const std::vector<memory::LiveRange>& live);
 
 }  // namespace mote::schedule

@@ -1,7 +1,7 @@
 #pragma once
 
-// Convolutions in a strip of their own, a few rows a trip, so that their output may lie on rows of the input that are read no more
-// (overlap.h). For programs in a file: any kernel will do, because what a trip writes it does not read.
+// Puts convolutions into strips of their own, a few rows a trip, so that their output may overlap input rows whose last use has passed
+// (overlap.h). Works with any kernel, so programs in a file may have it: no trip writes bytes that it reads.
 
 #include <string>
 

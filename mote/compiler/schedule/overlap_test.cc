@@ -106,35 +106,12 @@ TEST(Overlap, PlansAreSmallerAndVerified) {
   for (int d = 0; d < 2; ++d) a.kernel[d] = 3, a.strides[d] = a.dilations[d] = a.pads_begin[d] = a.pads_end[d] = 1;
   Plan plan = pooling(a, image(0, 16, 16, 8), image(1, 16, 16, 8));
   std::string error;
-  ASSERT_TRUE(place_buffers(plan, 16, emit::Effort::kThorough, &error)) << error;
+  ASSERT_TRUE(place_buffers(plan, 16, memory::Effort::kThorough, &error)) << error;
   EXPECT_LE(plan.peak(), 16u * 16 * 8 + 2 * 16 * 8 + 32);
   EXPECT_TRUE(verify_plan(plan, emit::builtin_registry(), &error)) << error;
   const uint64_t offset = plan.buffers[0].offset;
   plan.buffers[0].offset = offset - 16;
   EXPECT_FALSE(verify_plan(plan, emit::builtin_registry(), &error)) << "the output overtakes the input";
-}
-
-TEST(Overlap, ChainsOfBlocksKeepTheirDistance) {
-  std::mt19937 random(7);
-  for (int round = 0; round < 100; ++round) {
-    std::vector<emit::Block> blocks(2 + random() % 20);
-    for (uint32_t i = 0; i < blocks.size(); ++i) {
-      blocks[i].bytes = 1 + random() % 5000;
-      blocks[i].life.cover(i, i + 1);
-      if (i == 0 || random() % 4 == 0) continue;
-      blocks[i].over = static_cast<int32_t>(i) - 1;
-      blocks[i].distance = static_cast<int64_t>(random() % 3000) - 500;
-    }
-    const uint64_t end = emit::place_blocks(blocks);
-    EXPECT_GE(end, emit::live_bound(blocks));
-    for (size_t i = 1; i < blocks.size(); ++i) {
-      const emit::Block &y = blocks[i], &x = blocks[i - 1];
-      EXPECT_LE(y.offset + y.bytes, end);
-      const bool apart = y.offset + y.bytes <= x.offset || x.offset + x.bytes <= y.offset;
-      const bool in_front = y.over >= 0 && static_cast<int64_t>(x.offset) - static_cast<int64_t>(y.offset) >= y.distance;
-      EXPECT_TRUE(apart || in_front) << "round " << round << " block " << i;
-    }
-  }
 }
 
 }  // namespace

@@ -8,31 +8,31 @@
 namespace mote::schedule {
 namespace {
 
-constexpr uint64_t kLarge = 1024;
-constexpr uint64_t kMostBankBytes = 0xffffffffu;
+constexpr uint64_t kLargeBuffer = 1024;
+constexpr uint64_t kMaxBankBytes = 0xffffffffu;
 
 bool has_buffer(const Tensor& t) { return t.desc.storage == Storage::kArena || t.desc.storage == Storage::kState; }
 
-// `strip_end`: first step behind the strip this one is in. What rows of several trips lie in is needed all through it.
-void scan_step(const Plan& plan, uint32_t at, uint32_t strip_end, emit::LifeScan& scan) {
+// `strip_end`: the first step behind the strip that this one is in. Buffers that hold rows of several trips are live throughout the strip.
+void scan_step(const Plan& plan, uint32_t at, uint32_t strip_end, memory::LivenessScan& scan) {
   const Step& s = plan.steps[at];
   const bool range = s.is(ControlOp::kLoop) || s.is(ControlOp::kStrip);
-  if (range) scan.repeats(at, at + s.body);
+  if (range) scan.add_repeated_range(at, at + s.body);
   const auto visit = [&](const std::vector<TensorId>& operands, bool reads) {
     for (size_t k = 0; k < operands.size(); ++k) {
       if (operands[k] < 0 || !has_buffer(plan.tensor(operands[k]))) continue;
-      // A loop looks at its condition before each trip and writes the trip's number.
-      scan.access(static_cast<size_t>(plan.tensor(operands[k]).place), at, reads || at < strip_end, range && !(reads && k == 0));
+      // A loop reads its condition before each trip and writes the trip's number.
+      scan.add_access(static_cast<size_t>(plan.tensor(operands[k]).place), at, reads || at < strip_end, range && !(reads && k == 0));
     }
   };
   visit(s.inputs, true);
   visit(s.outputs, false);
 }
 
-// How often each byte of a buffer is read or written in one run, with the trips of loops.
+// Accesses of each buffer in one run, with the trips of loops.
 std::vector<double> traffic(const Plan& plan) {
   std::vector<double> uses(plan.buffers.size(), 0);
-  std::vector<std::pair<size_t, double>> ranges;  // end, times
+  std::vector<std::pair<size_t, double>> ranges;  // end of the range, trips
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     while (!ranges.empty() && ranges.back().first <= i) ranges.pop_back();
     const Step& s = plan.steps[i];
@@ -45,64 +45,64 @@ std::vector<double> traffic(const Plan& plan) {
   return uses;
 }
 
-// Tells blocks, which stand for these buffers, what they may lie on.
-void relate(const std::vector<size_t>& buffers, const std::vector<Overlap>& overlaps, std::vector<emit::Block>* blocks) {
+// Sets which request may overwrite which other one. Request k is that of buffer buffers[k].
+void set_overlaps(const std::vector<size_t>& buffers, const std::vector<Overlap>& overlaps, std::vector<memory::BufferRequest>* requests) {
   std::map<int32_t, int32_t> number;
   for (size_t k = 0; k < buffers.size(); ++k) number[static_cast<int32_t>(buffers[k])] = static_cast<int32_t>(k);
   for (const Overlap& o : overlaps) {
     const auto output = number.find(o.output), input = number.find(o.input);
     if (output == number.end() || input == number.end()) continue;
-    emit::Block& b = (*blocks)[static_cast<size_t>(output->second)];
-    b.over = input->second;
+    memory::BufferRequest& b = (*requests)[static_cast<size_t>(output->second)];
+    b.overwrites = input->second;
     b.distance = o.distance;
-    b.behind = o.behind;
+    b.starts_after = o.starts_after;
   }
 }
 
-// The buffers of one bank; those that do not fit are handed back in *rest.
-class BankFill {
+// Fills one bank with buffers; those that do not fit are returned in *rest.
+class BankFiller {
  public:
-  BankFill(Plan& plan, const std::vector<emit::Life>& lives, const std::vector<Overlap>& overlaps, emit::Effort effort)
-      : plan_(plan), lives_(lives), overlaps_(overlaps), effort_(effort) {}
+  BankFiller(Plan& plan, const std::vector<memory::LiveRange>& live, const std::vector<Overlap>& overlaps, memory::Effort effort)
+      : plan_(plan), live_ranges_(live), overlaps_(overlaps), effort_(effort) {}
 
   uint64_t run(std::vector<size_t> buffers, uint64_t limit, uint8_t bank, std::vector<size_t>* rest) {
     const std::vector<double> uses = limit > 0 ? traffic(plan_) : std::vector<double>{};
     for (;;) {
-      std::vector<emit::Block> blocks;
-      for (size_t b : buffers) blocks.push_back({plan_.buffers[b].bytes, plan_.buffers[b].alignment, lives_[b]});
-      relate(buffers, overlaps_, &blocks);
-      if (limit > 0 && emit::live_bound(blocks) > limit) {
-        rest->push_back(leave_out(buffers, blocks, uses));
+      std::vector<memory::BufferRequest> requests;
+      for (size_t b : buffers) requests.push_back({plan_.buffers[b].bytes, plan_.buffers[b].alignment, live_ranges_[b]});
+      set_overlaps(buffers, overlaps_, &requests);
+      if (limit > 0 && memory::lower_bound(requests) > limit) {
+        rest->push_back(evict(buffers, requests, uses));
         continue;
       }
-      const uint64_t size = emit::place_blocks(blocks, effort_);
+      const uint64_t size = memory::assign_offsets(requests, effort_);
       if (limit > 0 && size > limit) {
-        rest->push_back(leave_out(buffers, blocks, uses));
+        rest->push_back(evict(buffers, requests, uses));
         continue;
       }
       for (size_t k = 0; k < buffers.size(); ++k) {
         plan_.buffers[buffers[k]].bank = bank;
-        plan_.buffers[buffers[k]].offset = blocks[k].offset;
+        plan_.buffers[buffers[k]].offset = requests[k].offset;
       }
       return size;
     }
   }
 
  private:
-  // Takes out, of what is alive when most is, the buffer whose bytes are used least.
-  static size_t leave_out(std::vector<size_t>& buffers, const std::vector<emit::Block>& blocks, const std::vector<double>& uses) {
-    uint64_t most = 0;
+  // Removes a buffer: of those live at the peak the one with the fewest accesses, then the largest one.
+  static size_t evict(std::vector<size_t>& buffers, const std::vector<memory::BufferRequest>& requests, const std::vector<double>& uses) {
+    uint64_t peak = 0;
     uint32_t when = 0;
-    for (const emit::Block& b : blocks) {
+    for (const memory::BufferRequest& b : requests) {
       uint64_t live = 0;
-      for (const emit::Block& o : blocks)
-        live += o.life.used() && o.life.first <= b.life.first && b.life.first <= o.life.last ? o.bytes : 0;
-      if (live > most) most = live, when = b.life.first;
+      for (const memory::BufferRequest& o : requests)
+        live += o.live.used() && o.live.first <= b.live.first && b.live.first <= o.live.last ? o.bytes : 0;
+      if (live > peak) peak = live, when = b.live.first;
     }
     size_t worst = buffers.size();
     for (size_t k = 0; k < buffers.size(); ++k) {
-      if (!blocks[k].life.used() || blocks[k].bytes == 0 || when < blocks[k].life.first || blocks[k].life.last < when) continue;
-      const auto worth = [&](size_t i) { return std::make_pair(uses[buffers[i]], -static_cast<double>(blocks[i].bytes)); };
+      if (!requests[k].live.used() || requests[k].bytes == 0 || when < requests[k].live.first || requests[k].live.last < when) continue;
+      const auto worth = [&](size_t i) { return std::make_pair(uses[buffers[i]], -static_cast<double>(requests[i].bytes)); };
       if (worst == buffers.size() || worth(k) < worth(worst)) worst = k;
     }
     const size_t buffer = buffers[worst];
@@ -111,53 +111,53 @@ class BankFill {
   }
 
   Plan& plan_;
-  const std::vector<emit::Life>& lives_;
+  const std::vector<memory::LiveRange>& live_ranges_;
   const std::vector<Overlap>& overlaps_;
-  emit::Effort effort_;
+  memory::Effort effort_;
 };
 
 }  // namespace
 
-std::vector<emit::Life> buffer_lives(const Plan& plan) {
-  emit::LifeScan scan(plan.buffers.size());
+std::vector<memory::LiveRange> buffer_live_ranges(const Plan& plan) {
+  memory::LivenessScan scan(plan.buffers.size());
   uint32_t strip_end = 0;
   for (uint32_t i = 0; i < plan.steps.size(); ++i) {
     if (plan.steps[i].is(ControlOp::kStrip)) strip_end = i + 1 + plan.steps[i].body;
     scan_step(plan, i, strip_end, scan);
   }
-  std::vector<emit::Life> lives = scan.lives();
+  std::vector<memory::LiveRange> live = scan.live_ranges();
   const auto last = static_cast<uint32_t>(plan.steps.size());
-  for (size_t b = 0; b < lives.size(); ++b)
-    if (plan.buffers[b].state) lives[b].cover(0, last);
+  for (size_t b = 0; b < live.size(); ++b)
+    if (plan.buffers[b].state) live[b].extend(0, last);
   // Inputs in the arena are filled before the first step, outputs fetched after the last one.
   for (const Method& m : plan.methods) {
     const uint32_t end = m.first_step + (m.step_count > 0 ? m.step_count - 1 : 0);
     for (const Io& io : m.inputs)
-      if (has_buffer(plan.tensor(io.tensor))) lives[static_cast<size_t>(plan.tensor(io.tensor).place)].cover(m.first_step, m.first_step);
+      if (has_buffer(plan.tensor(io.tensor))) live[static_cast<size_t>(plan.tensor(io.tensor).place)].extend(m.first_step, m.first_step);
     for (const Io& io : m.outputs)
-      if (has_buffer(plan.tensor(io.tensor))) lives[static_cast<size_t>(plan.tensor(io.tensor).place)].cover(end, end);
+      if (has_buffer(plan.tensor(io.tensor))) live[static_cast<size_t>(plan.tensor(io.tensor).place)].extend(end, end);
   }
-  return lives;
+  return live;
 }
 
-bool place_buffers(Plan& plan, uint32_t alignment, emit::Effort effort, std::string* error) {
-  const std::vector<emit::Life> lives = buffer_lives(plan);
-  const std::vector<Overlap> overlaps = find_overlaps(plan, lives);
-  std::vector<emit::Block> all;
+bool place_buffers(Plan& plan, uint32_t alignment, memory::Effort effort, std::string* error) {
+  const std::vector<memory::LiveRange> live = buffer_live_ranges(plan);
+  const std::vector<Overlap> overlaps = find_overlaps(plan, live);
+  std::vector<memory::BufferRequest> all;
   std::vector<size_t> rest;
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     Buffer& b = plan.buffers[i];
-    b.alignment = b.bytes >= kLarge ? alignment : std::min<uint32_t>(alignment, 16);
-    all.push_back({b.bytes, b.alignment, lives[i]});
+    b.alignment = b.bytes >= kLargeBuffer ? alignment : std::min<uint32_t>(alignment, 16);
+    all.push_back({b.bytes, b.alignment, live[i]});
     rest.push_back(i);
   }
-  relate(rest, overlaps, &all);
-  plan.lower_bound = emit::live_bound(all);
+  set_overlaps(rest, overlaps, &all);
+  plan.lower_bound = memory::lower_bound(all);
   for (size_t bank = 0; bank < plan.banks.size() && !rest.empty(); ++bank) {
     Bank& b = plan.banks[bank];
     std::vector<size_t> here;
     here.swap(rest);
-    b.size = BankFill(plan, lives, overlaps, effort).run(here, b.limit > 0 ? b.limit : kMostBankBytes, static_cast<uint8_t>(bank), &rest);
+    b.size = BankFiller(plan, live, overlaps, effort).run(here, b.limit > 0 ? b.limit : kMaxBankBytes, static_cast<uint8_t>(bank), &rest);
     b.alignment = std::max(b.alignment, alignment);
   }
   if (rest.empty()) return true;

@@ -1,21 +1,21 @@
 #pragma once
 
-// Where the buffers of a plan lie in its banks.
+// Assigns the buffers of a plan to banks and offsets.
 
 #include <string>
 #include <vector>
 
-#include "mote/compiler/emit/memory.h"
+#include "mote/compiler/memory/assign_offsets.h"
 #include "mote/compiler/schedule/plan.h"
 
 namespace mote::schedule {
 
-// When each buffer is needed, in steps. States are always needed.
-std::vector<emit::Life> buffer_lives(const Plan& plan);
+// The live range of each buffer, in steps. States are always live.
+std::vector<memory::LiveRange> buffer_live_ranges(const Plan& plan);
 
 // Gives every buffer a bank and an offset, and the banks their sizes; sets the plan's lower bound. Banks are filled in their order:
-// what is used least for its size goes on to the next one. `alignment` is for buffers that are large enough to care.
+// buffers with the fewest accesses go on to the next one. `alignment` is that of large buffers; small ones have 16 bytes.
 // False with *error when the banks are too small.
-bool place_buffers(Plan& plan, uint32_t alignment, emit::Effort effort, std::string* error);
+bool place_buffers(Plan& plan, uint32_t alignment, memory::Effort effort, std::string* error);
 
 }  // namespace mote::schedule

@@ -1,4 +1,4 @@
-// Places in memory: no two live blocks overlap, the peak is near the bound, banks are kept to.
+// Buffers in banks: an order with a small peak, limits of banks.
 
 #include "mote/compiler/schedule/place.h"
 
@@ -10,59 +10,9 @@
 namespace mote::schedtest {
 namespace {
 
-using emit::Block;
 using ir::Graph;
 using ir::NodeBuilder;
 using ir::Value;
-
-TEST(Place, LiveBlocksNeverOverlapAndThePeakIsTight) {
-  int tight = 0;
-  for (uint32_t seed = 0; seed < 60; ++seed) {
-    std::mt19937 random(seed);
-    std::vector<Block> blocks(10 + seed * 2);
-    for (Block& b : blocks) {
-      b.bytes = 16 * (1 + random() % 40) * (random() % 5 == 0 ? 20 : 1);
-      const uint32_t first = random() % 60;
-      b.life.cover(first, first + random() % 8);
-    }
-    const uint64_t end = emit::place_blocks(blocks), bound = emit::live_bound(blocks);
-    for (const Block& a : blocks) {
-      EXPECT_EQ(a.offset % 16, 0u);
-      EXPECT_LE(a.offset + a.bytes, end);
-      for (const Block& b : blocks) {
-        const bool apart = a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset;
-        EXPECT_TRUE(&a == &b || apart || !a.life.meets(b.life));
-      }
-    }
-    EXPECT_GE(end, bound);
-    tight += end * 100 <= bound * 105;
-    std::vector<Block> again = blocks;
-    EXPECT_EQ(emit::place_blocks(again), end) << "deterministic";
-  }
-  EXPECT_GE(tight, 54);
-}
-
-TEST(Place, WhatIsUsedOutsideOfALoopLivesThroughIt) {
-  emit::LifeScan scan(4);
-  scan.repeats(2, 8);
-  scan.repeats(4, 6);
-  scan.access(0, 1, false);
-  scan.access(0, 3, true);  // made before the loop, used in it
-  scan.access(1, 3, false);
-  scan.access(1, 7, true);  // made and used in each trip; around the inner loop
-  scan.access(2, 5, true);  // read before it is written: carried from trip to trip
-  scan.access(3, 5, false);
-  scan.access(3, 6, true);  // within one trip of the inner loop
-  const std::vector<emit::Life> lives = scan.lives();
-  EXPECT_EQ(lives[0].first, 1u);
-  EXPECT_EQ(lives[0].last, 8u);
-  EXPECT_EQ(lives[1].first, 3u);
-  EXPECT_EQ(lives[1].last, 7u);
-  EXPECT_EQ(lives[2].first, 2u);
-  EXPECT_EQ(lives[2].last, 8u);
-  EXPECT_EQ(lives[3].first, 5u);
-  EXPECT_EQ(lives[3].last, 6u);
-}
 
 // Four branches, each with a fat middle: written breadth first, all of them would be alive at once.
 void make_branches(Graph& g) {

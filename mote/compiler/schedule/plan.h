@@ -1,7 +1,7 @@
 #pragma once
 
-// The plan level: which steps run in which order, and where every tensor lies. Made from a graph by make_plan (schedule.h), turned
-// into a program by emit::lower. It stands alone: nothing here points back into the graph.
+// The plan level: the order of steps and the place of every tensor. Made from a graph by make_plan (schedule.h), turned into program
+// records by assemble::lower. Nothing here points back into the graph.
 
 #include <cstdint>
 #include <optional>
@@ -17,10 +17,10 @@ namespace mote::schedule {
 using TensorId = int32_t;  // index into Plan::tensors; -1: absent
 constexpr TensorId kNone = -1;
 
-// A tensor and its place. desc.offset and desc.bank are not used at this level.
+// A tensor and its place. desc.offset and desc.bank are set by assemble::lower.
 //   constant: `place` is a number in Plan::constants      arena, state: a number in Plan::buffers
 //   input, output: the number among the inputs or outputs of the method that lists it
-// Tensors that lie in one buffer share its bytes: views, results computed in place, parts of a concatenation.
+// Several tensors may share a buffer: views, results computed in place, parts of a concatenation.
 struct Tensor {
   TensorDesc desc{};
   int32_t place = -1;
@@ -31,17 +31,17 @@ struct Tensor {
 
 struct Bank {
   std::string name = "arena";
-  uint64_t limit = 0;  // most bytes it may take; 0: no limit
-  uint64_t size = 0;   // what the plan takes
+  uint64_t limit = 0;  // capacity in bytes; 0: no limit
+  uint64_t size = 0;   // bytes that the plan needs
   uint32_t alignment = 64;
 };
 
-// Bytes of a bank that one or more tensors lie in.
+// A range of a bank's bytes, for one or more tensors.
 struct Buffer {
   uint64_t bytes = 0;
   uint32_t alignment = 16;
   uint8_t bank = 0;
-  bool state = false;   // kept from run to run: shares its place with nothing
+  bool state = false;   // persists from run to run: overlaps no other buffer
   uint64_t offset = 0;  // in the bank
 };
 
@@ -50,7 +50,7 @@ struct Constant {
   std::string name;
 };
 
-// One instruction to be. Control steps are followed by their body, as in the program (SPEC.md section 6).
+// A future instruction. Control steps are followed by their body, as in the program (SPEC.md section 6).
 struct Step {
   uint16_t op = 0;  // OpId, ControlOp, or ir::kCustom
   std::vector<uint8_t> attrs;
@@ -59,9 +59,10 @@ struct Step {
   std::string symbol;      // of custom operators
   uint32_t body = 0;       // if: steps of the first branch; loop, strip: of the body
   uint32_t otherwise = 0;  // if: steps of the second branch
-  uint32_t trips = 0;      // loop: most trips; strip: trips
+  uint32_t trips = 0;      // loop: upper bound of trips; strip: trips
   mote::Step rows{};       // of a step in a strip
-  bool in_order = false;   // its kernel computes pixel after pixel: the output may lie on input 0 where that is read no more (overlap.h)
+  bool in_order =
+      false;  // its kernel computes pixel after pixel: the output may overwrite pixels of input 0 after their last use (overlap.h)
 
   bool is(ControlOp c) const { return op == static_cast<uint16_t>(c); }
   bool is(OpId id) const { return op == static_cast<uint16_t>(id); }

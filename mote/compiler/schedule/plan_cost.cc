@@ -4,14 +4,13 @@
 #include <numeric>
 
 #include "mote/format/reader.h"
+#include "mote/kernels/common/tuning.h"
 
 namespace mote::schedule {
 namespace {
 
-// What a kernel does before its loops, in calls of an operator that does next to nothing.
+// Time of a kernel before its loops, in calls of an operator that does nothing.
 constexpr double kCallsToBegin = 15;
-// Work below which kernels keep to one thread, in products as mote/kernels/common/parallel.h counts them.
-constexpr double kWorthwhile = 200e3;
 
 uint64_t bytes_of(const TensorDesc& d) {
   double n = dtype_bits(d.dtype) / 8.0;
@@ -21,8 +20,8 @@ uint64_t bytes_of(const TensorDesc& d) {
 
 bool is_constant(const TensorDesc& d) { return d.storage == Storage::kConstant; }
 
-// One step as the records that costs are counted from.
-emit::Cost cost_of_step(const Plan& plan, const Step& s) {
+// Costs are defined on program records: builds those of one step.
+program::Cost cost_of_step(const Plan& plan, const Step& s) {
   std::vector<TensorDesc> tensors;
   std::vector<int32_t> operands;
   for (const auto* list : {&s.inputs, &s.outputs}) {
@@ -30,10 +29,10 @@ emit::Cost cost_of_step(const Plan& plan, const Step& s) {
       operands.push_back(t < 0 ? -1 : static_cast<int32_t>(tensors.size()));
       if (t < 0) continue;
       tensors.push_back(plan.tensor(t).desc);
-      tensors.back().offset = static_cast<uint64_t>(plan.tensor(t).place);  // what shares a buffer shares a place
+      tensors.back().offset = static_cast<uint64_t>(plan.tensor(t).place);  // tensors in one buffer count as one place
     }
   }
-  emit::ProgramRecords records;
+  program::ProgramRecords records;
   Instruction n{};
   n.op = s.op == ir::kCustom ? kFirstCustomOp : s.op;
   n.attrs_size = static_cast<decltype(n.attrs_size)>(s.attrs.size());
@@ -42,7 +41,7 @@ emit::Cost cost_of_step(const Plan& plan, const Step& s) {
   records.tensors = std::move(tensors);
   records.operands = std::move(operands);
   records.attrs = s.attrs;
-  return emit::cost_of(emit::CostSource(records), n);
+  return program::cost_of(program::CostSource(records), n);
 }
 
 bool is_depthwise(const Plan& plan, const Step& s) {
@@ -73,7 +72,7 @@ PlanCost::Scope PlanCost::scope_of(const Plan& plan, size_t strip) const {
   return scope;
 }
 
-// Bytes that lie among so many others, the nearest caches filled first.
+// Time to move `bytes` of a working set of `among` bytes, which fills the caches from the nearest one on.
 double PlanCost::moved_ns(uint64_t bytes, uint64_t among, uint32_t threads, bool written) const {
   const target::Rates rates = target::rates_of(target_, threads);
   const auto parts = target::spread(target_, among, threads);
@@ -106,7 +105,7 @@ double PlanCost::operands_ns(const Plan& plan, const Step& s, const Scope& scope
       const uint64_t bytes = bytes_of(d);
       const bool stays = scope.strip && d.ring_rows != 0;
       uint32_t& writer = writers_[static_cast<size_t>(t)];
-      // What other threads wrote comes from their caches.
+      // Bytes written by other threads come from their caches.
       const double foreign = written || writer == 0 ? 0 : 1 - static_cast<double>(std::min(writer, threads)) / std::max(writer, threads);
       const double far = target::bandwidth_of(rates, target::kL3).read;
       ns += (1 - foreign) * moved_ns(bytes, stays ? scope.bytes : std::max(all, scope.bytes), threads, written);
@@ -117,17 +116,18 @@ double PlanCost::operands_ns(const Plan& plan, const Step& s, const Scope& scope
   return ns;
 }
 
-uint32_t PlanCost::useful_threads(const Plan& plan, const Step& s, const emit::Cost& cost, double trips) const {
+uint32_t PlanCost::thread_count(const Plan& plan, const Step& s, const program::Cost& cost, double trips) const {
   double work = static_cast<double>(cost.products) * (cost.integer ? 0.25 : 1) * (is_depthwise(plan, s) ? 2 : 1);
   if (cost.products == 0 && !s.outputs.empty() && s.outputs[0] >= 0) work = static_cast<double>(bytes_of(plan.tensor(s.outputs[0]).desc));
   work /= trips;
-  if (work < 2 * kWorthwhile) return 1;
-  return static_cast<uint32_t>(std::min<double>(threads_, work / kWorthwhile));
+  // As kernels decide (thread_count() in mote/kernels/common/parallel.h).
+  if (work < 2 * kernels::kMinStepsPerThread) return 1;
+  return static_cast<uint32_t>(std::min<double>(threads_, work / kernels::kMinStepsPerThread));
 }
 
 double PlanCost::time_of(const Plan& plan, const Step& s, const Scope& scope) {
-  const emit::Cost cost = cost_of_step(plan, s);
-  const uint32_t threads = useful_threads(plan, s, cost, scope.trips);
+  const program::Cost cost = cost_of_step(plan, s);
+  const uint32_t threads = thread_count(plan, s, cost, scope.trips);
   const target::Rates rates = target::rates_of(target_, threads);
   const double rate = cost.integer && rates.int8_gops > 0 ? rates.int8_gops : rates.f32_gflops;
   const double call = kCallsToBegin * target_.call_ns + (threads > 1 ? target_.handoff_awake_us * 1e3 : 0);
@@ -140,7 +140,7 @@ double PlanCost::run_ns(const Plan& plan, std::vector<double>* step_ns) {
   for (const Constant& c : plan.constants) constant_bytes_ += c.data.size;
   std::vector<double> each(plan.steps.size(), 0);
   Scope scope;
-  size_t end = 0;  // of the strip
+  size_t end = 0;  // first step behind the strip
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     if (i == end) scope = Scope{};
     const Step& s = plan.steps[i];

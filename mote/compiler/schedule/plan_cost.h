@@ -1,12 +1,12 @@
 #pragma once
 
-// What a plan takes on a target: the cost model behind strips. Steps add up arithmetic and bytes moved; what lies between steps is moved
-// at the rate of the caches that hold it, which is where strips differ from whole layers.
+// The cost model of plans: the time of a plan on a target. A step costs its arithmetic, its calls and the bytes it moves, at the bandwidth
+// of the cache level that holds them; that is where strips differ from whole layers.
 
 #include <set>
 #include <vector>
 
-#include "mote/compiler/emit/cost.h"
+#include "mote/compiler/program/cost.h"
 #include "mote/compiler/schedule/plan.h"
 #include "mote/compiler/target/target.h"
 
@@ -17,12 +17,12 @@ class PlanCost {
   // `target` is borrowed.
   PlanCost(const target::Target& target, uint32_t threads) : target_(target), threads_(threads) {}
 
-  // Nanoseconds of one pass over the steps; what control steps repeat, strips excepted, counts once. Nothing need be placed yet.
+  // Nanoseconds of one pass over the steps; the bodies of loops count once. Works before buffers have offsets.
   // `step_ns`: of each step by itself.
   double run_ns(const Plan& plan, std::vector<double>* step_ns = nullptr);
 
  private:
-  // What the steps of a strip keep between its trips; of steps outside: one trip.
+  // The working set of a strip between its trips. Steps outside of strips: one trip.
   struct Scope {
     double trips = 1;
     uint64_t bytes = 0;
@@ -32,11 +32,11 @@ class PlanCost {
   double time_of(const Plan& plan, const Step& step, const Scope& scope);
   double moved_ns(uint64_t bytes, uint64_t among, uint32_t threads, bool written) const;
   double operands_ns(const Plan& plan, const Step& step, const Scope& scope, uint32_t threads);
-  uint32_t useful_threads(const Plan& plan, const Step& step, const emit::Cost& cost, double trips) const;
+  uint32_t thread_count(const Plan& plan, const Step& step, const program::Cost& cost, double trips) const;
 
   const target::Target& target_;
   const uint32_t threads_;
-  std::vector<uint32_t> writers_;  // threads that wrote a tensor; 0: not known
+  std::vector<uint32_t> writers_;  // how many threads wrote a tensor; 0: unknown
   uint64_t constant_bytes_ = 0;    // of the whole plan
 };
 

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "mote/compiler/emit/words.h"
 #include "mote/compiler/ir/text_words.h"
+#include "mote/compiler/text/words.h"
 #include "mote/ops/op_docs.h"
 
 namespace mote::schedule {
 namespace {
 
-using emit::quoted;
-using emit::Words;
+using text::quoted;
+using text::Words;
 
 constexpr const char* kStorages[] = {"constant", "arena", "state", "input", "output"};
-constexpr int64_t kMost = 0x7fffffff;
+constexpr int64_t kMaxNumber = 0x7fffffff;
 
 std::string number(uint64_t v) { return std::to_string(v); }
 
@@ -33,7 +33,7 @@ class Printer {
            (b.state ? " kept" : ""));
     for (const Constant& c : plan_.constants)
       line("constant " + quoted(c.name) + " " +
-           (bytes_ ? emit::hex_text(c.data.data, c.data.size) : emit::digest_text(c.data.data, c.data.size)));
+           (bytes_ ? text::hex_text(c.data.data, c.data.size) : text::digest_text(c.data.data, c.data.size)));
     for (size_t i = 0; i < plan_.tensors.size(); ++i) tensor(i);
     for (const State& s : plan_.states) line("state " + quoted(s.name) + " " + operand(s.tensor) + " from " + operand(s.init));
     for (const Method& m : plan_.methods) method(m);
@@ -48,11 +48,11 @@ class Printer {
     const Tensor& t = plan_.tensors[i];
     TensorDesc dense = t.desc;
     set_dense_strides(dense);
-    std::string s = "tensor " + number(i) + " " + dtype_name(t.desc.dtype) + " " + emit::sizes_text(t.desc) + " " +
+    std::string s = "tensor " + number(i) + " " + dtype_name(t.desc.dtype) + " " + text::sizes_text(t.desc) + " " +
                     kStorages[static_cast<size_t>(t.desc.storage)] + " " + std::to_string(t.place) + " +" + number(t.at);
     if (t.desc.layout != Layout::kPlain) s += " " + ir::layout_name(t.desc.layout);
     else if (!std::equal(dense.strides, dense.strides + kMaxRank, t.desc.strides))
-      s += " strides " + emit::list_text(t.desc.strides, t.desc.rank);
+      s += " strides " + text::list_text(t.desc.strides, t.desc.rank);
     if (t.desc.ring_rows != 0) s += " ring " + number(t.desc.ring_rows);
     if (t.quant) {
       char q[64];
@@ -101,7 +101,7 @@ class Printer {
     if (!s.outputs.empty()) t += " ->";
     for (TensorId x : s.outputs) t += " " + operand(x);
     if (s.is(ControlOp::kLoop) || s.is(ControlOp::kStrip)) t += " trips " + number(s.trips);
-    if (!s.is_control() || s.is(ControlOp::kDelegate)) t += " " + emit::attrs_text(s.op, s.attrs);
+    if (!s.is_control() || s.is(ControlOp::kDelegate)) t += " " + text::attrs_text(s.op, s.attrs);
     if (s.in_order) t += " in_order";
     if (s.rows.rows != 0)
       t += " rows " + std::to_string(s.rows.begin) + " " + std::to_string(s.rows.step) + " " + std::to_string(s.rows.rows);
@@ -118,7 +118,7 @@ class Printer {
 class Parser {
  public:
   bool run(const std::string& text, Plan* out, std::string* error) {
-    if (!emit::each_line(
+    if (!text::each_line(
             text, [this](Words& w) { item(w); }, error))
       return false;
     if (in_method_) {
@@ -130,7 +130,7 @@ class Parser {
   }
 
  private:
-  static TensorId operand(Words& w) { return w.accept("_") ? kNone : static_cast<TensorId>(w.number(0, kMost)); }
+  static TensorId operand(Words& w) { return w.accept("_") ? kNone : static_cast<TensorId>(w.number(0, kMaxNumber)); }
 
   void item(Words& w) {
     if (in_method_) return step(w);
@@ -175,7 +175,7 @@ class Parser {
     w.expect("limit");
     b.limit = static_cast<uint64_t>(w.number(0, INT64_MAX));
     w.expect("align");
-    b.alignment = static_cast<uint32_t>(w.number(1, kMost));
+    b.alignment = static_cast<uint32_t>(w.number(1, kMaxNumber));
     plan_.banks.push_back(b);
   }
 
@@ -188,7 +188,7 @@ class Parser {
     w.expect("bytes");
     b.bytes = static_cast<uint64_t>(w.number(0, INT64_MAX));
     w.expect("align");
-    b.alignment = static_cast<uint32_t>(w.number(1, kMost));
+    b.alignment = static_cast<uint32_t>(w.number(1, kMaxNumber));
     b.state = w.accept("kept");
     plan_.buffers.push_back(b);
   }
@@ -202,12 +202,12 @@ class Parser {
   }
 
   void tensor(Words& w) {
-    if (w.number(0, kMost) != static_cast<int64_t>(plan_.tensors.size())) return w.fail("tensors are numbered in order");
+    if (w.number(0, kMaxNumber) != static_cast<int64_t>(plan_.tensors.size())) return w.fail("tensors are numbered in order");
     Tensor t;
     t.desc.dtype = w.dtype();
     w.sizes(&t.desc);
     t.desc.storage = static_cast<Storage>(choice(w, kStorages));
-    t.place = static_cast<int32_t>(w.number(-1, kMost));
+    t.place = static_cast<int32_t>(w.number(-1, kMaxNumber));
     const std::string at = w.word();
     if (at.size() < 2 || at[0] != '+') return w.fail("expected +BYTES, found '" + at + "'");
     t.at = static_cast<uint64_t>(Words(at.substr(1)).number(0, INT64_MAX));
@@ -225,7 +225,7 @@ class Parser {
     if (w.accept("ring")) t.desc.ring_rows = static_cast<uint16_t>(w.number(1, 0xffff));
     if (w.accept("quant")) {
       const std::string scale = w.word();
-      t.quant = ir::QuantNote{std::strtof(scale.c_str(), nullptr), static_cast<int32_t>(w.number(INT32_MIN, kMost))};
+      t.quant = ir::QuantNote{std::strtof(scale.c_str(), nullptr), static_cast<int32_t>(w.number(INT32_MIN, kMaxNumber))};
     }
     if (!w.at_end()) t.name = w.text();
     plan_.tensors.push_back(std::move(t));
@@ -286,12 +286,12 @@ class Parser {
       w.expect("trips");
       s.trips = static_cast<uint32_t>(w.number(0, 0xffffffffll));
     }
-    if ((!s.is_control() || s.is(ControlOp::kDelegate)) && !emit::attrs_from_text(s.op, w.word(), &s.attrs)) w.fail("wrong attributes");
+    if ((!s.is_control() || s.is(ControlOp::kDelegate)) && !text::attrs_from_text(s.op, w.word(), &s.attrs)) w.fail("wrong attributes");
     s.in_order = w.accept("in_order");
     if (w.accept("rows")) {
-      s.rows.begin = static_cast<int32_t>(w.number(-kMost, kMost));
-      s.rows.step = static_cast<int32_t>(w.number(-kMost, kMost));
-      s.rows.rows = static_cast<int32_t>(w.number(0, kMost));
+      s.rows.begin = static_cast<int32_t>(w.number(-kMaxNumber, kMaxNumber));
+      s.rows.step = static_cast<int32_t>(w.number(-kMaxNumber, kMaxNumber));
+      s.rows.rows = static_cast<int32_t>(w.number(0, kMaxNumber));
     }
     if (!w.at_end()) s.name = w.text();
   }

@@ -1,6 +1,7 @@
 // Plans as text: what is printed parses to the same plan, and wrong texts are refused with the line.
 
 #include "mote/compiler/schedule/plan_text.h"
+#include "mote/compiler/assemble/lower.h"
 
 #include <random>
 
@@ -25,7 +26,7 @@ emit::FileBytes file_of(const schedule::Plan& plan) {
   emit::ProgramRecords records;
   emit::FileBytes file;
   std::string error;
-  EXPECT_TRUE(emit::lower(plan, {}, &records, &error)) << error;
+  EXPECT_TRUE(assemble::lower(plan, {}, &records, &error)) << error;
   EXPECT_TRUE(emit::write_program(records, {}, emit::builtin_registry(), &file, &error)) << error;
   return file;
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mote/compiler/emit/builder.h"
+#include "mote/compiler/program/registry.h"
 #include "mote/compiler/schedule/build.h"
 #include "mote/compiler/schedule/order.h"
 #include "mote/compiler/schedule/overlap_rows.h"
@@ -14,16 +14,17 @@
 namespace mote::schedule {
 namespace {
 
-// Large graphs get the first thing that is good; small ones are worth trying several.
+// Plans with more steps than this are made once, smaller ones in several ways.
 constexpr size_t kManySteps = 4000;
-constexpr uint64_t kMostBankBytes = 0xffffffffu;
+constexpr uint64_t kMaxBankBytes = 0xffffffffu;
 
 struct Attempt {
   bool reorder;
   ShareOptions share;
 };
 
-// The sizes of a value in every sample. Nothing when one may depend on data: those are small in all samples but the first.
+// The sizes of a value in every sample of the open dimensions, as a key. Empty when a size may depend on data: such sizes are at most 1
+// in all samples but the first.
 std::string size_key(const ir::Value& v) {
   const auto complete = [&](const ir::Facts& f) { return f.dims.size() == v.type.dims.size(); };
   if (v.facts.size() < 3 || !std::all_of(v.facts.begin(), v.facts.end(), complete)) return "";
@@ -36,7 +37,7 @@ std::string size_key(const ir::Value& v) {
   return key + ";";
 }
 
-// The steps, each arena tensor in a buffer of its own.
+// The steps before anything shares memory.
 struct Fresh {
   Plan plan;
   SizeKeys sizes;
@@ -60,45 +61,45 @@ bool build(const ir::Graph& graph, const PlanOptions& options, const OpRegistry&
   return true;
 }
 
-// Strips that make the plan's peak smaller, one after the other, as long as they do (and, with a cost model, take no longer).
+// Adds strips as long as they make the peak smaller and, with a cost model, the plan no slower.
 bool with_strips(const Fresh& fresh, const PlanOptions& options, const OpRegistry& ops, const ShareOptions& share, Plan* best,
                  std::string* error) {
   const auto finish = [&](Plan& plan, std::vector<uint32_t>* origins) {
     *origins = share_memory(plan, ops, share, fresh.sizes);
     drop_unused(plan);
-    return place_buffers(plan, options.alignment, emit::Effort::kQuick, error);
+    return place_buffers(plan, options.alignment, memory::Effort::kQuick, error);
   };
   const target::Target& target = options.target != nullptr ? *options.target : *target::named("generic");
-  // What lies in a core's own cache comes no faster in parts.
+  // A working set within a core's own cache gains nothing from strips.
   if (options.strips == Strips::kAuto && best->peak() <= target.cache_bytes[target::kL2]) return true;
-  // Three in a thousand cannot be measured; a few hundredths of the memory are not worth another order.
+  // A slowdown of 0.3 % is below what can be measured; a saving below 5 % of the memory is not worth it.
   const StripLimits limits = options.strips == Strips::kAuto ? StripLimits{1.003, 0.95} : StripLimits{1e30, 1};
   StripSearch search(fresh.plan, ops, finish, target, limits);
   return search.run(options.strip_ram, best);
 }
 
-// The same buffers where the user's planner wants them.
+// Replaces the offsets of all buffers by those of the user's memory planner.
 bool place_by(Plan& plan, const PlanOptions& options, std::string* error) {
-  const std::vector<emit::Life> lives = buffer_lives(plan);
+  const std::vector<memory::LiveRange> live = buffer_live_ranges(plan);
   for (size_t bank = 0; bank < plan.banks.size(); ++bank) {
     std::vector<size_t> buffers;
-    std::vector<emit::Block> blocks;
+    std::vector<memory::BufferRequest> requests;
     for (size_t i = 0; i < plan.buffers.size(); ++i) {
       const Buffer& b = plan.buffers[i];
-      if (b.bank != bank || !lives[i].used()) continue;
+      if (b.bank != bank || !live[i].used()) continue;
       buffers.push_back(i);
-      blocks.push_back({b.bytes, b.alignment, lives[i], b.offset});
+      requests.push_back({b.bytes, b.alignment, live[i], b.offset});
     }
-    if (blocks.empty()) continue;
-    if (!options.place(plan.banks[bank], &blocks, error)) return false;
+    if (requests.empty()) continue;
+    if (!options.place(plan.banks[bank], &requests, error)) return false;
     uint64_t end = 0;
     for (size_t k = 0; k < buffers.size(); ++k) {
       Buffer& b = plan.buffers[buffers[k]];
-      b.offset = blocks[k].offset;
-      const uint64_t most = plan.banks[bank].limit > 0 ? plan.banks[bank].limit : kMostBankBytes;
-      if (b.bytes > most || b.offset > most - b.bytes || b.offset % b.alignment != 0) {
+      b.offset = requests[k].offset;
+      const uint64_t limit = plan.banks[bank].limit > 0 ? plan.banks[bank].limit : kMaxBankBytes;
+      if (b.bytes > limit || b.offset > limit - b.bytes || b.offset % b.alignment != 0) {
         *error = "own memory planner: offset " + std::to_string(b.offset) + " of a buffer of " + std::to_string(b.bytes) +
-                 " bytes is not aligned to " + std::to_string(b.alignment) + " or beyond the bank's " + std::to_string(most);
+                 " bytes is not aligned to " + std::to_string(b.alignment) + " or beyond the bank's " + std::to_string(limit);
         return false;
       }
       end = std::max(end, b.offset + b.bytes);
@@ -111,9 +112,9 @@ bool place_by(Plan& plan, const PlanOptions& options, std::string* error) {
 }  // namespace
 
 bool make_plan(const ir::Graph& graph, const PlanOptions& options, Plan* out, std::string* error) {
-  const OpRegistry& ops = options.ops != nullptr ? *options.ops : emit::builtin_registry();
+  const OpRegistry& ops = options.ops != nullptr ? *options.ops : program::builtin_registry();
   const bool v = options.views, in = options.in_place;
-  // What moves least data first: of plans that need the same memory it is the one to take.
+  // In ascending order of the bytes they move: of plans with equal memory the first one is taken.
   std::vector<Attempt> attempts = {{false, {in, v, v, v}}};
   if (options.reorder) attempts.push_back({true, {in, v, v, v}});
   if (v) attempts.push_back({options.reorder, {in, true, true, false}});
@@ -130,30 +131,18 @@ bool make_plan(const ir::Graph& graph, const PlanOptions& options, Plan* out, st
     Plan plan = fresh.plan;
     share_memory(plan, ops, attempts[i].share, fresh.sizes);
     drop_unused(plan);
-    if (!place_buffers(plan, options.alignment, emit::Effort::kQuick, error)) return false;
+    if (!place_buffers(plan, options.alignment, memory::Effort::kQuick, error)) return false;
     const bool better = i == 0 || plan.peak() < best.peak();
     if (better) best = std::move(plan), share = attempts[i].share;
     if (best.steps.size() > kManySteps) break;
   }
   if (options.strips != Strips::kOff && !with_strips(fresh, options, ops, share, &best, error)) return false;
   if (options.overlap_rows && !overlap_rows(best, ops, options.alignment, options.strip_ram, error)) return false;
-  if (!place_buffers(best, options.alignment, emit::Effort::kThorough, error)) return false;
+  if (!place_buffers(best, options.alignment, memory::Effort::kThorough, error)) return false;
   if (options.place && !place_by(best, options, error)) return false;
   if (!verify_plan(best, ops, error)) return false;
   *out = std::move(best);
   return true;
-}
-
-bool compile_graph(const ir::Graph& graph, const GraphCompileOptions& options, emit::FileBytes* out, std::string* error) {
-  Plan plan;
-  emit::ProgramRecords records;
-  const OpRegistry& ops = options.plan.ops != nullptr ? *options.plan.ops : emit::builtin_registry();
-  return make_plan(graph, options.plan, &plan, error) && emit::lower(plan, options.lower, &records, error) &&
-         emit::write_program(records, options.write, ops, out, error);
-}
-
-bool compile_graph(const ir::Graph& graph, emit::FileBytes* out, std::string* error) {
-  return compile_graph(graph, GraphCompileOptions{}, out, error);
 }
 
 }  // namespace mote::schedule

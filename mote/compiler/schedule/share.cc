@@ -30,7 +30,7 @@ void Sharing::open(std::vector<int32_t>& stack, uint32_t first, uint32_t count, 
   stack.push_back(static_cast<int32_t>(ranges_.size() - 1));
 }
 
-// Ranges and uses, in step order.
+// Collects control ranges and the accesses of every tensor, in step order.
 void Sharing::scan() {
   std::vector<int32_t> stack;
   std::map<uint32_t, uint32_t> else_at;  // first step of a second branch -> its length
@@ -47,13 +47,13 @@ void Sharing::scan() {
       if (s.otherwise > 0) else_at[i + 1 + s.body] = s.otherwise;
       open(stack, i + 1, s.body, false);
     } else if (s.is(ControlOp::kLoop) || s.is(ControlOp::kStrip)) {
-      // The condition is looked at before each trip.
+      // The condition is read before each trip.
       if (s.inputs.size() > 1 && s.inputs[1] >= 0) uses(s.inputs[1]).reads.push_back(i + s.body);
       open(stack, i + 1, s.body, true);
       if (s.is(ControlOp::kStrip)) std::fill_n(in_strip_.begin() + i + 1, s.body, true);
     }
   }
-  // What a caller fills in or fetches from the arena is written before the first step or needed behind the last.
+  // Inputs in the arena are written by the caller before the first step, outputs read behind the last one.
   for (const Method& m : plan_.methods) {
     for (const Io& io : m.inputs)
       if (in_arena(io.tensor)) uses(io.tensor).writes.insert(uses(io.tensor).writes.begin(), m.first_step);
@@ -93,7 +93,7 @@ bool Sharing::touches(TensorId out, TensorId other) const {
   return overlaps(da, db);
 }
 
-// What the verifier of the program will say of a step's operands.
+// Whether the program's verifier will accept the overlaps of a step's operands.
 bool Sharing::legal(const Step& s) const {
   const OpDef* def = definition(ops_, s);
   if (def == nullptr) return true;
@@ -113,7 +113,15 @@ bool Sharing::legal(const Step& s) const {
 }
 
 bool Sharing::legal_around(TensorId t) const {
-  const auto fine = [&](uint32_t i) { return i >= plan_.steps.size() || dropped_[i] || legal(step(i)); };
+  // Copies and fills that replace a step are steps, too.
+  const auto fine = [&](uint32_t i) {
+    if (i >= plan_.steps.size()) return true;
+    for (const auto* more : {&before_, &instead_})
+      if (const auto found = more->find(i); found != more->end())
+        for (const Step& s : found->second)
+          if (!legal(s)) return false;
+    return dropped_[i] || legal(step(i));
+  };
   return std::all_of(uses(t).writes.begin(), uses(t).writes.end(), fine) && std::all_of(uses(t).reads.begin(), uses(t).reads.end(), fine);
 }
 
@@ -126,7 +134,7 @@ bool Sharing::dead_after(TensorId t, uint32_t i) {
     if (!u.writes.empty()) first_write = std::min(first_write, u.writes.front());
     if ((!u.reads.empty() && u.reads.back() > i) || (!u.writes.empty() && u.writes.back() > i)) return false;
   }
-  // In a loop: written anew in each trip, and nothing outside knows it.
+  // In a loop: written before it is read in each trip, and not used outside.
   const int32_t loop = loop_of(i);
   return loop < 0 || (inside(std::min(first_read, first_write), loop) && first_write < first_read);
 }
@@ -171,7 +179,7 @@ bool Sharing::try_move(TensorId t, int32_t place, uint64_t at, const int32_t* st
   return false;
 }
 
-// A tensor for the part of another one that `like` would fill; written by a step put in place of step `written`.
+// A new tensor for the part of `whole` that `like` would fill; written by a step that replaces step `written`.
 TensorId Sharing::add_part(TensorId whole, TensorId like, uint64_t at, uint32_t written) {
   Tensor t = plan_.tensor(like);
   t.quant.reset();
@@ -187,7 +195,7 @@ TensorId Sharing::add_part(TensorId whole, TensorId like, uint64_t at, uint32_t 
   return id;
 }
 
-// The step with this number, and those that were put in front or in place of it.
+// The step with this number, and the steps inserted before it or in its place.
 std::vector<Step*> Sharing::steps_at(uint32_t i) {
   std::vector<Step*> out = {&plan_.steps[i]};
   for (auto* more : {&before_, &instead_})
@@ -196,9 +204,9 @@ std::vector<Step*> Sharing::steps_at(uint32_t i) {
   return out;
 }
 
-// Every step names `to` where it named `from`; undone when a step would then be refused.
+// Replaces `from` by `to` in every step; undone when the verifier would then reject a step.
 bool Sharing::rename(TensorId from, TensorId to) {
-  if (!uses(from).reads.empty() && uses(from).reads.back() >= plan_.steps.size()) return false;  // the caller fetches it
+  if (!uses(from).reads.empty() && uses(from).reads.back() >= plan_.steps.size()) return false;  // an output in the arena
   std::vector<TensorId*> changed;
   for (const auto* list : {&uses(from).writes, &uses(from).reads}) {
     for (uint32_t i : *list) {
@@ -229,7 +237,7 @@ bool Sharing::same_type(TensorId a, TensorId b) const {
          std::equal(x.strides, x.strides + kMaxRank, y.strides);
 }
 
-// Takes dropped steps out, puts others in their place, counts ranges and methods anew.
+// Removes dropped steps, inserts their replacements, and updates the lengths of control ranges and methods.
 std::vector<uint32_t> Sharing::finish() {
   std::vector<uint32_t> place(plan_.steps.size() + 1, 0), origins;  // where each step, or what stands for it, begins; and back
   std::vector<Step> steps;
@@ -305,7 +313,7 @@ std::vector<uint32_t> share_memory(Plan& plan, const OpRegistry& ops, const Shar
   if (options.reshapes) sharing.drop_views();
   if (options.concats) sharing.join_concats();
   if (options.concats) sharing.join_pads();
-  if (options.cuts) sharing.cut_views();
+  if (options.splits) sharing.cut_views();
   if (options.in_place) sharing.in_place();
   return sharing.finish();
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which tensors of a plan may lie in the same bytes: views, results computed in place, copies that need not be made.
+// Memory sharing: views instead of copies, results computed in place, copies eliminated.
 
 #include <map>
 #include <string>
@@ -14,26 +14,26 @@ namespace mote::schedule {
 
 struct ShareOptions {
   bool in_place = true;
-  bool reshapes = true;  // results of reshapes and copies are the bytes they come from
-  bool concats = true;   // parts are computed where the whole shall lie, and what is padded where the padding surrounds it
-  bool cuts = true;      // results of splits and slices are parts of what they are cut from
+  bool reshapes = true;  // results of reshapes and copies become views
+  bool concats = true;   // operands of concatenations and pads are computed inside the result
+  bool splits = true;    // results of splits and slices become views of their operand
 };
 
 // Tensors with the same non-empty text have the same sizes in every run, whatever they are. By tensor; may be shorter.
 using SizeKeys = std::vector<std::string>;
 
-// Changes tensors' places and drops steps that then have nothing to do. The plan is fresh from StepBuilder (or make_strips): one buffer
-// for each arena tensor, no places in banks yet. The result gives for each step its number before.
+// Merges buffers and drops steps that become no-ops. The plan comes from StepBuilder or make_strips: one buffer for each arena tensor, no
+// banks or offsets. Returns, for each step of the result, its number before.
 std::vector<uint32_t> share_memory(Plan& plan, const OpRegistry& ops, const ShareOptions& options, const SizeKeys& sizes = {});
 
-// Gives a plan other steps. place[i]: where step i, or what stands for it, begins among them; place.back() is their number.
-// Control steps stay. Counts of ranges and methods follow.
+// Replaces the steps of a plan. place[i]: index of step i, or of its replacement, in `steps`; place.back() is their number.
+// Control steps must be kept; lengths of ranges and methods are updated.
 void set_steps(Plan& plan, std::vector<Step> steps, const std::vector<uint32_t>& place);
 
 // Drops tensors, buffers and constants that nothing refers to.
 void drop_unused(Plan& plan);
 
-// The work behind share_memory. Steps keep their numbers until finish().
+// The implementation of share_memory. Step numbers are stable until finish().
 class Sharing {
  public:
   Sharing(Plan& plan, const OpRegistry& ops, const SizeKeys& sizes);
@@ -65,25 +65,27 @@ class Sharing {
   std::vector<TensorId>& members(TensorId t) { return members_[static_cast<size_t>(plan_.tensor(t).place)]; }
   bool in_arena(TensorId t) const { return t >= 0 && desc(t).storage == Storage::kArena; }
   bool is_static(TensorId t) const { return desc(t).dynamic == 0; }
-  bool once(TensorId t) const { return uses(t).writes.size() == 1; }
-  // Has a buffer of its own and may leave it.
-  bool alone(TensorId t) { return in_arena(t) && members(t).size() == 1 && plan_.tensor(t).at == 0 && !pinned_[static_cast<size_t>(t)]; }
-  // Fills its buffer; its reshaped forms may lie there too. They may all move to bytes without gaps, one alone to any.
+  bool written_once(TensorId t) const { return uses(t).writes.size() == 1; }
+  // Alone in its buffer, and free to move to another one.
+  bool owns_buffer(TensorId t) {
+    return in_arena(t) && members(t).size() == 1 && plan_.tensor(t).at == 0 && !pinned_[static_cast<size_t>(t)];
+  }
+  // Covers its whole buffer, maybe together with reshaped views of it: all of them may move to dense bytes, a lone tensor to any strides.
   bool movable(TensorId t, const int32_t* strides);
-  // Steps in strips keep their operands: rows of several trips lie there at once.
-  bool fixed(uint32_t i) const { return dropped_[i] || in_strip_[i]; }
+  // Operands of steps in strips are not changed: their buffers hold rows of several trips.
+  bool is_frozen(uint32_t i) const { return dropped_[i] || in_strip_[i]; }
   int32_t loop_of(uint32_t i) const;
   bool inside(uint32_t i, int32_t range) const;
   bool share_bytes(TensorId a, TensorId b) const;  // by their extents
   bool touches(TensorId out, TensorId other) const;
   bool legal(const Step& s) const;
   bool legal_around(TensorId t) const;
-  // Nobody needs t's bytes behind step i, in this or another trip.
+  // The bytes of t are not read behind step i, in this or a later trip.
   bool dead_after(TensorId t, uint32_t i);
-  // Nothing else in t's buffer is looked at or written on t's bytes in steps first to last.
+  // No other tensor in t's buffer accesses t's bytes in steps first to last.
   bool free_between(TensorId t, uint32_t first, uint32_t last);
   void move(TensorId t, int32_t place, uint64_t at, const int32_t* strides);
-  // Moves a movable tensor and what shares its buffer, unless a step that uses them would then be refused.
+  // Moves a movable tensor and the views in its buffer, unless the verifier would then reject a step that uses them.
   bool try_move(TensorId t, int32_t place, uint64_t at, const int32_t* strides);
   TensorId add_part(TensorId whole, TensorId like, uint64_t at, uint32_t written);
   std::vector<Step*> steps_at(uint32_t i);
@@ -98,8 +100,8 @@ class Sharing {
   void write_in_place(uint32_t i);
   bool write_over(uint32_t i, size_t input);
   bool write_into_output(uint32_t i, size_t input);
-  bool steady(const Step& s, size_t input) const;
-  bool others_agree(const Step& s, size_t input) const;
+  bool sizes_agree(const Step& s, size_t input) const;
+  bool other_operands_permit(const Step& s, size_t input) const;
 
   Plan& plan_;
   const OpRegistry& ops_;
@@ -109,9 +111,9 @@ class Sharing {
   std::vector<Range> ranges_;                      // branches and loops
   std::vector<int32_t> range_of_;                  // per step, the innermost
   std::vector<bool> dropped_, in_strip_;           // per step
-  std::vector<bool> pinned_;                       // per tensor: the caller knows its layout
-  std::map<uint32_t, std::vector<Step>> instead_;  // of a dropped step
-  std::map<uint32_t, std::vector<Step>> before_;   // in front of a step
+  std::vector<bool> pinned_;                       // per tensor: must keep its layout, which the caller knows
+  std::map<uint32_t, std::vector<Step>> instead_;  // replacements of a dropped step
+  std::map<uint32_t, std::vector<Step>> before_;   // inserted before a step
 };
 
 }  // namespace mote::schedule

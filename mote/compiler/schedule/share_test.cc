@@ -123,6 +123,36 @@ TEST(Share, ConcatPartsAreComputedInPlace) {
   EXPECT_EQ(count_steps(plan, OpId::copy), 1u) << "the input is copied into its part";
 }
 
+// Parts of a concatenation that are views of another part, along every axis: a[from, to) behind a or before it, or reshaped.
+TEST(Share, ConcatOfATensorAndAViewOfIt) {
+  const Buffers in = {bytes_of(std::vector<float>(1 * 2 * 4 * 3, 0.5f))};
+  for (int32_t axis = 0; axis < 4; ++axis)
+    for (int32_t cut = 0; cut < 4; ++cut)
+      for (int32_t from = 0; from < 4; ++from)
+        for (int32_t to = from + 1; to <= 4; ++to)
+          for (const bool first : {false, true}) {
+            SCOPED_TRACE(std::to_string(axis) + " " + std::to_string(cut) + " " + std::to_string(from) + " " + std::to_string(to));
+            Graph g;
+            auto& m = g.add_method("main");
+            Value* x = g.add_input(m, "x", DType::f32, {1, 2, 4, 3});
+            NodeBuilder b(g, *m.block, "n");
+            Value* a = b.op(OpId::exp, {x});
+            if (to > a->type.dims[static_cast<size_t>(cut)] || (cut != axis && to - from != a->type.dims[static_cast<size_t>(cut)]))
+              continue;
+            ops::slice::Attrs slice;
+            slice.count = 1;
+            slice.starts[0] = from;
+            slice.ends[0] = to;
+            slice.axes[0] = cut;
+            slice.steps[0] = 1;
+            Value* tail = b.op(OpId::slice, slice, {a});
+            Value* whole = b.op(OpId::concat, ops::concat::Attrs{axis}, {first ? tail : a, first ? a : tail});
+            g.add_output(m, "y", b.op(OpId::neg, {b.op(OpId::exp, {whole})}));
+            g.add_output(m, "sum", b.op(OpId::reduce_sum, {whole}));
+            EXPECT_EQ(run(g, in), run(g, in, {}, plain_options()));
+          }
+}
+
 TEST(Share, WhatIsPaddedIsComputedInsideThePadding) {
   Graph g;
   auto& m = g.add_method("main");

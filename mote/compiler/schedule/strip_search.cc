@@ -8,29 +8,29 @@
 namespace mote::schedule {
 namespace {
 
-constexpr uint32_t kReach = 12;  // steps before and behind the peak that a strip may take in
+constexpr uint32_t kMaxReach = 12;  // a strip reaches at most so many steps before and behind the peak
 constexpr int kRounds = 12;
-constexpr int32_t kRows[] = {32, 16, 8, 4, 2, 1};  // of a trip
+constexpr int32_t kRows[] = {32, 16, 8, 4, 2, 1};  // candidates for the rows of a trip
 
-// Sizes that differ by less are worth the same.
-uint64_t alike(uint64_t bytes) { return bytes + bytes / 20; }
+// Sizes within 5 % count as equal.
+uint64_t with_tolerance(uint64_t bytes) { return bytes + bytes / 20; }
 
-// Bytes alive at each step.
+// Live bytes at each step.
 std::vector<int64_t> live_bytes(const Plan& plan) {
-  const std::vector<emit::Life> lives = buffer_lives(plan);
+  const std::vector<memory::LiveRange> ranges = buffer_live_ranges(plan);
   std::vector<int64_t> live(plan.steps.size() + 2, 0);
-  for (size_t b = 0; b < lives.size(); ++b) {
-    if (!lives[b].used()) continue;
-    live[lives[b].first] += static_cast<int64_t>(plan.buffers[b].bytes);
-    live[std::min<size_t>(lives[b].last, plan.steps.size()) + 1] -= static_cast<int64_t>(plan.buffers[b].bytes);
+  for (size_t b = 0; b < ranges.size(); ++b) {
+    if (!ranges[b].used()) continue;
+    live[ranges[b].first] += static_cast<int64_t>(plan.buffers[b].bytes);
+    live[std::min<size_t>(ranges[b].last, plan.steps.size()) + 1] -= static_cast<int64_t>(plan.buffers[b].bytes);
   }
-  for (const Overlap& o : find_overlaps(plan, lives)) {
+  for (const Overlap& o : find_overlaps(plan, ranges)) {
     const Buffer &y = plan.buffers[static_cast<size_t>(o.output)], &x = plan.buffers[static_cast<size_t>(o.input)];
-    emit::Block block, over;
-    block.bytes = y.bytes, over.bytes = x.bytes;
-    block.distance = o.distance;
-    block.behind = o.behind;
-    const auto shared = static_cast<int64_t>(emit::shared_bytes(block, over));
+    memory::BufferRequest output, input;
+    output.bytes = y.bytes, input.bytes = x.bytes;
+    output.distance = o.distance;
+    output.starts_after = o.starts_after;
+    const auto shared = static_cast<int64_t>(memory::shared_bytes(output, input));
     live[o.step] -= shared;
     live[o.step + 1] += shared;
   }
@@ -39,13 +39,13 @@ std::vector<int64_t> live_bytes(const Plan& plan) {
   return live;
 }
 
-// The most bytes alive at steps that were [low, high].
+// The peak of live bytes over the steps whose original numbers are in [low, high].
 int64_t live_at(const Plan& plan, const std::vector<uint32_t>& origins, uint32_t low, uint32_t high) {
   const std::vector<int64_t> live = live_bytes(plan);
-  int64_t most = 0;
+  int64_t peak = 0;
   for (size_t i = 0; i < live.size(); ++i)
-    if (low <= origins[i] && origins[i] <= high) most = std::max(most, live[i]);
-  return most;
+    if (low <= origins[i] && origins[i] <= high) peak = std::max(peak, live[i]);
+  return peak;
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ bool StripSearch::finished(const std::vector<Segment>& segments, Tried* out) con
   return true;
 }
 
-// One more segment; those it meets become part of it.
+// The segments with one more, merged with those it overlaps.
 std::vector<Segment> StripSearch::with(const std::vector<Segment>& segments, Segment more) const {
   std::vector<Segment> out;
   for (const Segment& s : segments) {
@@ -85,7 +85,7 @@ std::vector<Segment> StripSearch::with(const std::vector<Segment>& segments, Seg
   return out;
 }
 
-// Strips around the step where the most is alive that make it less.
+// Strips around the step with the most live bytes that reduce them.
 std::vector<StripSearch::Candidate> StripSearch::candidates(const Tried& now) const {
   std::vector<Candidate> found;
   const std::vector<int64_t> live = live_bytes(now.plan);
@@ -93,8 +93,8 @@ std::vector<StripSearch::Candidate> StripSearch::candidates(const Tried& now) co
   const uint32_t at = now.origins[static_cast<size_t>(std::max_element(live.begin(), live.end()) - live.begin())];
   if (!works_by_rows(fresh_, ops_, fresh_.steps[at])) return found;
   uint32_t low = at, high = at;
-  while (low > 0 && at - low < kReach && works_by_rows(fresh_, ops_, fresh_.steps[low - 1])) --low;
-  while (high + 1 < fresh_.steps.size() && high - at < kReach && works_by_rows(fresh_, ops_, fresh_.steps[high + 1])) ++high;
+  while (low > 0 && at - low < kMaxReach && works_by_rows(fresh_, ops_, fresh_.steps[low - 1])) --low;
+  while (high + 1 < fresh_.steps.size() && high - at < kMaxReach && works_by_rows(fresh_, ops_, fresh_.steps[high + 1])) ++high;
   const auto score = std::make_pair(now.plan.peak(), live_at(now.plan, now.origins, low, high));
   std::vector<std::vector<Segment>> seen = {now.segments};
   for (uint32_t first = low; first <= at; ++first) {
@@ -124,8 +124,8 @@ bool StripSearch::improve(uint64_t goal, Tried* now) const {
     return std::make_pair(a.peak, a.live) < std::make_pair(b.peak, b.live);
   };
   const Candidate* best = &*std::min_element(all.begin(), all.end(), smaller);
-  const uint64_t peak = std::max(goal, alike(best->peak));
-  const int64_t live = static_cast<int64_t>(alike(static_cast<uint64_t>(best->live)));
+  const uint64_t peak = std::max(goal, with_tolerance(best->peak));
+  const int64_t live = static_cast<int64_t>(with_tolerance(static_cast<uint64_t>(best->live)));
   for (const Candidate& c : all)
     if (c.peak <= peak && (c.peak < now->plan.peak() || c.live <= live) && c.slowness < best->slowness) best = &c;
   return finished(best->segments, now);
@@ -134,9 +134,9 @@ bool StripSearch::improve(uint64_t goal, Tried* now) const {
 bool StripSearch::run(uint64_t goal, Plan* best) {
   Tried now;
   if (!finished({}, &now)) return false;
-  const auto most = static_cast<uint64_t>(static_cast<double>(best->peak()) * limits_.peak);
+  const auto limit = static_cast<uint64_t>(static_cast<double>(best->peak()) * limits_.peak);
   for (int round = 0; round < kRounds && (goal == 0 || best->peak() > goal) && improve(goal, &now); ++round)
-    if (now.plan.peak() < best->peak() && now.plan.peak() <= most) *best = now.plan;
+    if (now.plan.peak() < best->peak() && now.plan.peak() <= limit) *best = now.plan;
   return true;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which steps of a plan to run in strips.
+// The search for the steps of a plan to run in strips.
 
 #include <functional>
 
@@ -9,7 +9,7 @@
 
 namespace mote::schedule {
 
-// What a plan with strips may take, relative to the one without.
+// Limits of a plan with strips, relative to the plan without.
 struct StripLimits {
   double time;  // on the target, on one thread or on many
   double peak;  // of memory
@@ -17,7 +17,7 @@ struct StripLimits {
 
 class StripSearch {
  public:
-  // Shares and places the memory of a plan; gives for each of its steps the number before. False when it does not fit.
+  // Shares and places the memory of a plan; *origins: the number before of each of its steps. False when it does not fit.
   using Finish = std::function<bool(Plan&, std::vector<uint32_t>* origins)>;
 
   // `fresh`: steps without strips. Plan, registry and target are borrowed.
@@ -37,8 +37,8 @@ class StripSearch {
   struct Candidate {
     std::vector<Segment> segments;
     uint64_t peak;
-    int64_t live;     // at the steps in question: there may be several peaks, and what counts beside the highest is this one
-    double slowness;  // relative to the plan without strips, of the worst number of threads
+    int64_t live;     // peak of live bytes at the steps the search is about, which need not be the plan's highest peak
+    double slowness;  // time relative to the plan without strips, for the worst number of threads
   };
   bool finished(const std::vector<Segment>& segments, Tried* out) const;
   double slowness(const Plan& plan) const;

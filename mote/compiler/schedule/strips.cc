@@ -79,7 +79,7 @@ bool works_by_rows(const Plan& plan, const OpRegistry& ops, const Step& s) {
 
 namespace {
 
-// One segment on its way to becoming a strip. In trip i a step computes the rows [end - rate + i * rate, end + i * rate).
+// Turns one segment into a strip. In trip i a step computes the rows [end - rate + i * rate, end + i * rate).
 class Strip {
  public:
   Strip(Plan& plan, const OpRegistry& ops, const Segment& segment) : plan_(plan), ops_(ops), segment_(segment), work_(size()) {}
@@ -117,7 +117,7 @@ class Strip {
   Step& step(uint32_t k) { return plan_.steps[segment_.first + k]; }
   const TensorDesc& desc(TensorId t) const { return plan_.tensor(t).desc; }
 
-  // Who reads whose rows inside the segment. False when something made here is read in another way.
+  // Links producers and consumers of rows inside the segment. False when a tensor made here is read in another way.
   bool links() {
     for (uint32_t k = 0; k < size(); ++k) {
       const OpDef& def = *definition(ops_, step(k));
@@ -147,7 +147,7 @@ class Strip {
     return std::all_of(work_.begin(), work_.end(), [](const Work& w) { return w.rate > 0 && w.rate < 0x10000; });
   }
 
-  // How far each step may get in the first trip; then, how far it must, so that rings are short.
+  // The rows each step can compute in the first trip; then the fewest it must, which keeps rings short.
   void ends() {
     for (uint32_t k = 0; k < size(); ++k) {
       work_[k].end = work_[k].rate;
@@ -178,7 +178,7 @@ class Strip {
     return false;
   }
 
-  // Step k writes over what another step of the segment made for it alone: that step, or -1.
+  // The step of the segment whose result step k overwrites in place as its only reader; -1: none.
   int32_t in_place_of(uint32_t k) {
     const OpDef& def = *definition(ops_, step(k));
     const TensorId y = step(k).outputs[0];
@@ -193,7 +193,7 @@ class Strip {
     return -1;
   }
 
-  // What lies between steps becomes rings. Steps that write over each other share one.
+  // Tensors between the steps become rings. Steps that work in place share one.
   void rings() {
     std::vector<uint32_t> leader(size());
     for (uint32_t k = 0; k < size(); ++k) {
@@ -202,7 +202,8 @@ class Strip {
     }
     for (uint32_t k = 0; k < size(); ++k) {
       if (leader[k] != k || desc(step(k).outputs[0]).storage != Storage::kArena) continue;
-      int64_t rows = 1;
+      // All rows of a trip need a slot: threads write them concurrently, even those that are never read.
+      int64_t rows = work_[k].rate;
       bool whole = false;
       for (uint32_t i = k; i < size(); ++i) {
         if (leader[i] != k) continue;
@@ -216,7 +217,7 @@ class Strip {
     }
   }
 
-  // Puts a tensor where `first` is, with these rows; 0: all of them.
+  // Moves a tensor into the buffer of `first`, as a ring of these rows; 0: all rows.
   void settle(TensorId t, TensorId first, uint16_t rows) {
     Tensor& tensor = plan_.tensor(t);
     tensor.place = plan_.tensor(first).place;
@@ -226,8 +227,8 @@ class Strip {
     plan_.buffers[static_cast<size_t>(tensor.place)].bytes = extent_bytes(tensor.desc);
   }
 
-  // An element-wise result that stays, over an operand from outside that ends here: right when nobody reads its rows any more
-  // once they are overwritten.
+  // Computes an element-wise result of the segment in place of an operand from outside whose last use this is: allowed when its rows are
+  // not read after they have been overwritten.
   void over_operands() {
     for (uint32_t k = 0; k < size(); ++k) {
       const OpDef& def = *definition(ops_, step(k));
@@ -236,13 +237,20 @@ class Strip {
       for (size_t j = 0; j < step(k).inputs.size(); ++j) {
         const TensorId x = step(k).inputs[j];
         if (x < 0 || made_by_.count(x) > 0 || desc(x).storage != Storage::kArena || is_io(x) || !ends_here(x)) continue;
-        if (!may_share(def, 0, static_cast<uint32_t>(j), desc(y), desc(x)) || !rows_are_free(x, k)) continue;
+        if (!may_lie_on(k, def, x) || !rows_are_free(x, k)) continue;
         plan_.tensor(y).place = plan_.tensor(x).place;
         plan_.tensor(y).at = plan_.tensor(x).at;
         placed_.insert(y);
         break;
       }
     }
+  }
+
+  // Every operand that is x must permit it: the residual of a convolution may also be the input of its windows.
+  bool may_lie_on(uint32_t k, const OpDef& def, TensorId x) {
+    for (size_t j = 0; j < step(k).inputs.size(); ++j)
+      if (step(k).inputs[j] == x && !may_share(def, 0, static_cast<uint32_t>(j), desc(step(k).outputs[0]), desc(x))) return false;
+    return true;
   }
 
   bool is_io(TensorId t) const {
@@ -252,7 +260,7 @@ class Strip {
     });
   }
 
-  // Written once before the segment, at its level, and not looked at behind it; alone in its buffer.
+  // Written once before the segment, at its nesting level, not read behind it, and alone in its buffer.
   bool ends_here(TensorId t) const {
     int writes = 0;
     uint32_t end = 0;
@@ -290,7 +298,7 @@ class Strip {
   std::vector<Work> work_;
   std::map<TensorId, uint32_t> made_by_;
   std::vector<Link> links_;
-  std::set<TensorId> placed_;  // over an operand from outside
+  std::set<TensorId> placed_;  // computed in place of an operand from outside
   int64_t trips_ = 1;
 };
 

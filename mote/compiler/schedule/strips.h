@@ -1,7 +1,7 @@
 #pragma once
 
-// Depth-first tiles: a run of steps that compute rows from rows (convolutions, pools, element-wise operators) is done a few rows at a
-// time, so that what lies between its steps exists only as rings of rows. No row is computed twice.
+// Strips (depth-first tiles): a chain of steps that compute rows from rows (convolutions, pools, element-wise operators) runs a few rows at
+// a time, so that tensors between its steps exist only as rings of rows. No row is computed twice.
 
 #include <optional>
 #include <string>
@@ -23,7 +23,7 @@ inline bool operator==(const Segment& a, const Segment& b) { return a.first == b
 // The window that input 0 is seen through; nothing for operators without one.
 std::optional<ops::Window> window_of(const Plan& plan, const Step& step);
 
-// Which rows of an input rows [b, e) of the output are made from: [b * stride - pad, (e - 1) * stride - pad + extent).
+// The input rows that output rows [b, e) depend on: [b * stride - pad, (e - 1) * stride - pad + extent).
 struct RowNeed {
   int32_t stride = 1, pad = 0, extent = 1;
 };

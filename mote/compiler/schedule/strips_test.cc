@@ -1,12 +1,14 @@
 // Strips: the same bits, less memory.
 
 #include "mote/compiler/schedule/strips.h"
+#include "mote/compiler/assemble/lower.h"
 
 #include <cstring>
 #include <random>
 
 #include "mote/compiler/schedule/testing/conv_net.h"
 #include "mote/compiler/schedule/testing/run_graph.h"
+#include "mote/compiler/schedule/verify_plan.h"
 
 namespace mote::schedtest {
 namespace {
@@ -107,7 +109,7 @@ TEST(Strips, OnlyThereMayAConvolutionLieOnItsInput) {
   emit::ProgramRecords records;
   emit::FileBytes file;
   std::string error;
-  ASSERT_TRUE(schedule::make_plan(g, overlapping(), &plan, &error) && emit::lower(plan, {}, &records, &error)) << error;
+  ASSERT_TRUE(schedule::make_plan(g, overlapping(), &plan, &error) && assemble::lower(plan, {}, &records, &error)) << error;
   EXPECT_TRUE(emit::write_program(records, {}, emit::builtin_registry(), &file, &error)) << error;
   for (const Instruction& n : records.instructions) {
     if (n.op != static_cast<uint16_t>(ControlOp::kStrip)) continue;
@@ -118,6 +120,42 @@ TEST(Strips, OnlyThereMayAConvolutionLieOnItsInput) {
   }
   EXPECT_FALSE(emit::write_program(records, {}, emit::builtin_registry(), &file, &error));
   EXPECT_NE(error.find("overlap"), std::string::npos) << error;
+}
+
+// A pool that skips rows reads fewer of a trip than threads write at once.
+TEST(Strips, ARingHoldsAllRowsOfATrip) {
+  Graph g;
+  ConvNet n(g, 2);
+  n.output(n.pool(n.conv(n.input(12, 3), 16, 5, 1), 1, 2, 0));
+  schedule::Plan plan;
+  std::string error;
+  ASSERT_TRUE(schedule::make_plan(g, least_memory(), &plan, &error)) << error;
+  int rings = 0;
+  for (const schedule::Step& s : plan.steps) {
+    if (s.is_control() || s.rows.rows == 0 || plan.tensor(s.outputs[0]).desc.ring_rows == 0) continue;
+    EXPECT_GE(plan.tensor(s.outputs[0]).desc.ring_rows, s.rows.rows);
+    for (schedule::Tensor& t : plan.tensors)
+      if (t.desc.ring_rows != 0) --t.desc.ring_rows, ++rings;
+    EXPECT_FALSE(schedule::verify_plan(plan, emit::builtin_registry(), &error)) << "fewer rows than a trip writes";
+    EXPECT_NE(error.find("rows in a trip"), std::string::npos) << error;
+  }
+  EXPECT_EQ(rings, 1);
+  compare(g, "pool that skips rows");
+}
+
+// The residual that ends at a convolution is what its windows read as well.
+TEST(Strips, AConvolutionDoesNotLieOnAResidualThatItsWindowsRead) {
+  for (int32_t size = 3; size < 12; ++size) {
+    const bool depthwise = size % 2 != 0;
+    Graph g;
+    ConvNet n(g, 4);
+    const auto turned = [&](Value* v) { return NodeBuilder(g, *g.methods[0].block, "turn").transpose(v, {0, 3, 1, 2}); };
+    Value* x = turned(n.input(size, size));
+    Value* y = n.conv(x, size, depthwise ? 3 : 1, 1, depthwise, x);
+    for (Value* v : {n.pool(y, 3, 2, 1), y}) n.output(turned(v));
+    const auto [whole, tiled] = compare(g, depthwise ? "depthwise" : "1x1");
+    EXPECT_LE(tiled, whole);
+  }
 }
 
 TEST(Strips, StopAtTheGoal) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mote/compiler/emit/writer.h"
+#include "mote/compiler/program/describe.h"
 #include "mote/compiler/schedule/op_query.h"
 #include "mote/compiler/schedule/overlap.h"
 #include "mote/compiler/schedule/place.h"
@@ -23,9 +23,9 @@ class Verifier {
     if (!methods() || !states()) return false;
     for (size_t i = 0; i < p_.steps.size(); ++i)
       if (!step(i)) return false;
-    // From here on every step names tensors that there are.
-    lives_ = buffer_lives(p_);
-    overlaps_ = find_overlaps(p_, lives_);
+    // Every tensor number has been checked: tensors may be looked up from here on.
+    live_ranges_ = buffer_live_ranges(p_);
+    overlaps_ = find_overlaps(p_, live_ranges_);
     for (size_t i = 0; i < p_.steps.size(); ++i)
       if (!overlaps_are_permitted(i)) return false;
     return buffers();
@@ -113,6 +113,7 @@ class Verifier {
       if (t >= 0 && (p_.tensor(t).desc.storage == Storage::kConstant || p_.tensor(t).desc.storage == Storage::kInput))
         return fail(what + " writes to a constant or an input");
     if (s.is_control()) return true;
+    if (!ring_holds_a_trip(i)) return false;
     const OpDef* def = definition(ops_, s);
     if (def == nullptr) return fail(what + ": unknown operator");
     const OpQuery query(p_, s, *def);
@@ -120,10 +121,20 @@ class Verifier {
     Diagnostic d;
     const Status status = query.infer(&types, &d);
     d.status = status;
-    if (!status.ok() && !(query.dynamic() && status.code() == Status::kShape)) return fail(what + ": " + emit::describe(d));
+    if (!status.ok() && !(query.dynamic() && status.code() == Status::kShape)) return fail(what + ": " + program::describe(d));
     for (size_t o = 0; status.ok() && o < types.size(); ++o)
       if (s.outputs[o] >= 0 && !same(types[o], p_.tensor(s.outputs[o]).desc, query.dynamic()))
         return fail(what + ": output " + std::to_string(o) + " has another type than the operator gives");
+    return true;
+  }
+  // Threads write the rows of a trip concurrently, so no two rows may have one place in a ring.
+  bool ring_holds_a_trip(size_t i) {
+    for (const TensorId t : p_.steps[i].outputs) {
+      const int32_t ring = t >= 0 ? p_.tensor(t).desc.ring_rows : 0;
+      if (ring != 0 && ring < p_.steps[i].rows.rows)
+        return fail(step_name(i) + " writes " + std::to_string(p_.steps[i].rows.rows) + " rows in a trip; the ring of tensor " +
+                    std::to_string(t) + " holds " + std::to_string(ring));
+    }
     return true;
   }
   std::string step_name(size_t i) const { return "step " + std::to_string(i) + " ('" + p_.steps[i].name + "')"; }
@@ -161,7 +172,7 @@ class Verifier {
     return true;
   }
 
-  // The output lies on the input only where that is read no more.
+  // The output overlaps the input only behind its last use (overlap.h).
   bool in_front(TensorId output, TensorId input) const {
     const Tensor &y = p_.tensor(output), &x = p_.tensor(input);
     return has_buffer(y) && has_buffer(x) && buffer_in_front(y.place, x.place);
@@ -171,24 +182,24 @@ class Verifier {
     const auto offset = [&](int32_t b) { return static_cast<int64_t>(p_.buffers[static_cast<size_t>(b)].offset); };
     return std::any_of(overlaps_.begin(), overlaps_.end(), [&](const Overlap& o) {
       const int64_t in_front = offset(input) - offset(output);
-      return o.output == output && o.input == input && (o.behind ? -in_front : in_front) >= o.distance;
+      return o.output == output && o.input == input && (o.starts_after ? -in_front : in_front) >= o.distance;
     });
   }
 
   bool buffers() {
-    const std::vector<emit::Life>& lives = lives_;
+    const std::vector<memory::LiveRange>& live = live_ranges_;
     std::vector<size_t> order;
     for (size_t i = 0; i < p_.buffers.size(); ++i) {
       const Buffer& b = p_.buffers[i];
       if (b.bank >= p_.banks.size() || b.offset > p_.banks[b.bank].size || b.bytes > p_.banks[b.bank].size - b.offset)
         return fail("buffer " + std::to_string(i) + " lies outside of its bank");
-      if (b.bytes > 0 && lives[i].used()) order.push_back(i);
+      if (b.bytes > 0 && live[i].used()) order.push_back(i);
     }
     std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return p_.buffers[a].offset < p_.buffers[b].offset; });
     for (size_t k = 0; k < order.size(); ++k) {
       const Buffer& a = p_.buffers[order[k]];
       for (size_t l = k + 1; l < order.size() && p_.buffers[order[l]].offset < a.offset + a.bytes; ++l)
-        if (p_.buffers[order[l]].bank == a.bank && lives[order[k]].meets(lives[order[l]]) && !may_meet(order[k], order[l]))
+        if (p_.buffers[order[l]].bank == a.bank && live[order[k]].overlaps(live[order[l]]) && !may_meet(order[k], order[l]))
           return fail("buffers " + std::to_string(order[k]) + " and " + std::to_string(order[l]) + " overlap while both are needed");
     }
     return true;
@@ -202,7 +213,7 @@ class Verifier {
   const Plan& p_;
   const OpRegistry& ops_;
   std::string& error_;
-  std::vector<emit::Life> lives_;
+  std::vector<memory::LiveRange> live_ranges_;
   std::vector<Overlap> overlaps_;
 };
 

@@ -7,9 +7,9 @@
 
 namespace mote::schedule {
 
-// Proves that a plan is sound: numbers point to what exists, tensors lie inside their buffers and buffers inside their banks, ranges nest,
-// operators accept their operands, what is written over what is as the operators permit, and buffers that are needed at the same time do
-// not overlap. False with *error, which names the step or tensor.
+// Proves that a plan is sound: indices are in range, tensors lie inside their buffers and buffers inside their banks, control ranges nest,
+// operators accept their operands, overlaps of operands are those the operators permit, and buffers that are live at the same step do not
+// overlap. False with *error, which names the step or tensor.
 bool verify_plan(const Plan& plan, const OpRegistry& ops, std::string* error);
 
 }  // namespace mote::schedule

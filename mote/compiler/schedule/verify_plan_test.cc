@@ -1,11 +1,12 @@
 // What verify_plan refuses; and programs as text, which need plans to be made of.
 
 #include "mote/compiler/schedule/verify_plan.h"
+#include "mote/compiler/assemble/compile_graph.h"
 
 #include <functional>
 #include <random>
 
-#include "mote/compiler/emit/program_text.h"
+#include "mote/compiler/program/program_text.h"
 #include "mote/compiler/schedule/testing/random_graph.h"
 #include "mote/compiler/schedule/testing/run_graph.h"
 
@@ -82,13 +83,13 @@ TEST(ProgramText, RoundTripsToTheSameBytes) {
   for (uint32_t seed = 0; seed < 40; ++seed) {
     emit::ProgramRecords records, back;
     std::string error;
-    ASSERT_TRUE(emit::lower(plan_of(seed, 5 + seed % 20), {}, &records, &error)) << error;
+    ASSERT_TRUE(assemble::lower(plan_of(seed, 5 + seed % 20), {}, &records, &error)) << error;
     emit::FileBytes file, again;
     ASSERT_TRUE(emit::write_program(records, {}, emit::builtin_registry(), &file, &error)) << error;
     ASSERT_TRUE(emit::read_records(file.span(), &records));
-    const std::string text = emit::print(records);
-    ASSERT_TRUE(emit::parse(text, &back, &error)) << error;
-    EXPECT_EQ(emit::print(back), text);
+    const std::string text = program::print(records);
+    ASSERT_TRUE(program::parse(text, &back, &error)) << error;
+    EXPECT_EQ(program::print(back), text);
     ASSERT_TRUE(emit::write_program(back, {}, emit::builtin_registry(), &again, &error)) << error;
     ASSERT_EQ(file.size, again.size);
     EXPECT_EQ(std::memcmp(file.data(), again.data(), file.size), 0);
@@ -98,12 +99,12 @@ TEST(ProgramText, RoundTripsToTheSameBytes) {
 TEST(ProgramText, WrongTextsAreRefused) {
   emit::ProgramRecords records, out;
   std::string error;
-  ASSERT_TRUE(emit::lower(plan_of(1, 12), {}, &records, &error)) << error;
-  EXPECT_FALSE(emit::parse(emit::print(records, false), &out, &error)) << "bytes are missing";
+  ASSERT_TRUE(assemble::lower(plan_of(1, 12), {}, &records, &error)) << error;
+  EXPECT_FALSE(program::parse(program::print(records, false), &out, &error)) << "bytes are missing";
   for (const char* bad : {"bank name x", "tensor 0 f33 1 arena 0 at 0 layout 0", "do frob 1 -> 2 {}", "do relu 0 -> 1 {a=1}",
                           "io tensor -1 name \"\"", "golden"}) {
     error.clear();
-    EXPECT_FALSE(emit::parse(bad, &out, &error)) << bad;
+    EXPECT_FALSE(program::parse(bad, &out, &error)) << bad;
     EXPECT_EQ(error.rfind("line 1: ", 0), 0u) << error;
   }
 }
@@ -119,7 +120,7 @@ TEST(Lower, EqualConstantsAreStoredOnceAndTheSameGraphGivesTheSameBytes) {
     ir::Value* y = b.op(OpId::add, {b.op(OpId::add, {x, g.constant<float>({1000}, ones)}), g.constant<float>({1000}, ones)});
     g.add_output(m, "y", y);
     std::string error;
-    ASSERT_TRUE(schedule::compile_graph(g, &file, &error)) << error;
+    ASSERT_TRUE(assemble::compile_graph(g, &file, &error)) << error;
   }
   emit::ProgramRecords r;
   ASSERT_TRUE(emit::read_records(files[0].span(), &r));

@@ -1,6 +1,6 @@
 #pragma once
 
-// A machine as cost models see it. 0 stands for what is not there or not known.
+// A machine as cost models see it. 0: absent or unknown.
 
 #include <array>
 #include <cstdint>

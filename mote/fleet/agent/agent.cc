@@ -4,16 +4,19 @@
 
 #include "mote/fleet/agent/history.h"
 #include "mote/fleet/agent/trial.h"
+#include "mote/fleet/agent/verdict.h"
 #include "mote/fleet/base/digest.h"
 #include "mote/fleet/base/json_object.h"
 #include "mote/fleet/base/text.h"
 #include "mote/fleet/package/download.h"
+#include "mote/fleet/package/mapped.h"
 
 namespace mote::fleet::agent {
 namespace {
 
 constexpr const char* kPolicyTarget = "policy.json";
 constexpr uint64_t kSmallTarget = 1 << 20;
+constexpr uint64_t kTurnMs = 60'000;  // then the daemon's round ends, and says so
 
 bool under_way(store::State s) { return s >= store::State::kRefreshed && s <= store::State::kStaged; }
 
@@ -37,19 +40,26 @@ class ModelDevice : public store::Device {
     package::download(agent_.parts_.fetcher, agent_.parts_.files, agent_.parts_.clock, request, path);
   }
 
-  std::optional<std::string> probe_failure(const std::string& path) override {
-    const package::Header header = package::read_header(agent_.parts_.files, path);
+  // The variant that passes is the one that runs from then on: the application does not choose again.
+  store::Probed probe(const Mapping& object) override {
+    const package::Header header = package::Mapped(object, "the candidate").header();
     const Fit fit = agent_.choose(header.manifest);
-    if (!fit.variant) return joined(fit.reasons, "; ");
-    const ProbeReport report = agent_.parts_.prober.probe(path, *fit.variant, header.bytes + header.manifest.payload_bytes);
-    if (!report.failure.empty()) return report.failure;
-    return std::nullopt;
+    if (!fit.variant) return {joined(fit.reasons, "; "), ""};
+    const GoldenReport report = agent_.parts_.prober.probe(object, *fit.variant);
+    const Declared declared = declared_parts(fit.variant->needs, agent_.config_.backends, agent_.config_.custom_ops);
+    switch (verdict(Gate::kProbe, report, lacks_declared(report, declared))) {
+      case Verdict::kFail: return {report.failure, ""};
+      case Verdict::kUndecided: throw Error("its probe says nothing for or against it, and is made again: " + report.failure);
+      case Verdict::kApplication:  // examples that cannot be run here: the trial asks the application
+      case Verdict::kPass: return {std::nullopt, fit.variant->file};
+    }
+    throw Error("no verdict");
   }
 
   bool may_activate() override { return offer_ && !refuses_now(Step::kActivate); }
 
   store::Health health(std::string* why) override {
-    return judge_trial(agent_.parts_.files, model_dir(agent_.dir_, id_), agent_.standing(id_).record, why);
+    return judge_trial(agent_.parts_.files, model_dir(agent_.dir_, id_), agent_.record(id_), why);
   }
 
  private:
@@ -66,7 +76,7 @@ Agent::Agent(Parts parts, std::string dir, Turn turn)
     : parts_(parts),
       dir_(std::move(dir)),
       config_(read_config(parts_.files, dir_)),
-      alone_(turn == Turn::kNone ? nullptr : parts_.files.lock(dir_ + "/agent.lock", turn == Turn::kWait)),
+      alone_(turn == Turn::kNone ? nullptr : parts_.files.lock(dir_ + "/agent.lock", turn == Turn::kWait ? kTurnMs : 0)),
       client_(parts_.files, parts_.fetcher, parts_.clock, trust_dir(dir_), config_.metadata_url) {
   policies_.add("local policy", config_.policy);
 }
@@ -77,7 +87,7 @@ void Agent::require_turn() const {
 
 std::string Agent::fetch_target(const tuf::Target& target, uint64_t most) {
   if (*target.info.length > most) throw Error(target.path + ": longer than " + std::to_string(most) + " bytes");
-  const std::string bytes = fetch_bytes(parts_.fetcher, client_.target_url(target, config_.targets_url), *target.info.length);
+  std::string bytes = fetch_bytes(parts_.fetcher, client_.target_url(target, config_.targets_url), *target.info.length);
   within(target.path, [&] { tuf::require_match(target.info, bytes); });
   return bytes;
 }
@@ -127,7 +137,7 @@ Offer Agent::load_offer(const Rollout& rollout, const tuf::Target& target) {
   offer.manifest = header.manifest;
   if (header.bytes + header.manifest.payload_bytes != target.info.length)
     throw Error(target.path + ": its header tells another length than was signed");
-  offer.model = {rollout.sha256, *target.info.length, header.manifest.security_counter, header.manifest.version};
+  offer.model = {rollout.sha256, *target.info.length, header.manifest.security_counter, header.manifest.version, ""};
   return offer;
 }
 
@@ -146,7 +156,11 @@ std::optional<Offer> Agent::find_offer(const std::string& id, const store::Recor
   const auto& hashes = target->info.hashes;
   if (std::find(hashes.begin(), hashes.end(), std::make_pair(std::string("sha256"), rollout.sha256)) == hashes.end())
     throw Error(path + ": the package that it means is not the one that is signed");
-  if (rollout.sha256 == record.known_good.digest) return *note = "up to date", std::nullopt;
+  if (rollout.sha256 == record.known_good.digest) {
+    *note = damage(id, record.known_good);
+    if (note->empty()) return *note = "up to date", std::nullopt;
+    return load_offer(rollout, *target);
+  }
   if (record.quarantines(rollout.sha256)) return *note = "what is offered is quarantined", std::nullopt;
   if (rollout.halted) return *note = "the rollout is halted", std::nullopt;
   if (const auto why = policies_.refuses_percent(rollout.percent)) return *note = *why, std::nullopt;
@@ -154,6 +168,49 @@ std::optional<Offer> Agent::find_offer(const std::string& id, const store::Recor
   Offer offer = load_offer(rollout, *target);
   if (offer.manifest.id != id) throw Error(rollout.package + " is a package of '" + offer.manifest.id + "', not of '" + id + "'");
   return offer;
+}
+
+// What will be offered once a trial is decided. A channel that cannot be asked now is asked then.
+std::string Agent::waiting_behind(const std::string& id, const store::Record& record) {
+  try {
+    std::string note;
+    const std::optional<Offer> next = find_offer(id, record, &note);
+    if (!next || next->model.digest == record.candidate.digest) return "";
+    return "version " + next->model.version + " is offered and waits until " + record.candidate.version + " is decided";
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+void Agent::prepare_folders(const std::string& id) {
+  parts_.files.make_dir(model_dir(dir_, id));
+  const std::string app = app_dir(model_dir(dir_, id));
+  if (config_.app_group.empty()) parts_.files.make_dir(app);
+  else parts_.files.share_dir(app, config_.app_group);
+  try {
+    remove_other_observations(parts_.files, model_dir(dir_, id), record(id).candidate.digest);
+  } catch (const Error&) {}  // the next time
+}
+
+// What is wrong with the bytes of a model that is to run; empty: nothing. A medium that cannot be read may be readable the next time, but
+// until then another model runs, or none: that is no less worth saying, and mending, than damage.
+std::string Agent::damage(const std::string& id, const store::Model& model) {
+  if (model.digest.empty()) return "";
+  std::string why;
+  switch (store::Objects(parts_.files, model_dir(dir_, id)).look(model, nullptr, &why)) {
+    case store::Condition::kIntact: return "";
+    case store::Condition::kDamaged: return "model " + model.version + ", which is to run, is damaged on this device";
+    case store::Condition::kUnreadable: return "model " + model.version + ", which is to run, cannot be read on this device (" + why + ")";
+  }
+  return "";
+}
+
+// Brings the bytes of known-good back. Neither the record nor the model changes.
+void Agent::fetch_again(const Offer& offer, store::Device& device, store::Updater& u) {
+  const store::Model& model = u.record().known_good;
+  u.objects().prepare();
+  device.fetch(model, u.objects().incoming(model.digest));
+  if (!u.objects().adopt(model)) throw Error("what was fetched again from " + offer.url + " is not what was signed");
 }
 
 Capabilities Agent::capabilities() { return capabilities_here(config_.backends, config_.custom_ops, parts_.system.available_ram_bytes()); }
@@ -165,18 +222,17 @@ Fit Agent::choose(const package::Manifest& manifest) {
 Agent::Explanation Agent::explain(const package::Manifest& manifest, uint64_t package_bytes, const std::string& digest) {
   const Fit fit = choose(manifest);
   std::vector<std::string> reasons = fit.reasons;
-  store::Record record;
+  store::Record r;
   if (config_.models.count(manifest.id) == 0) reasons.push_back("the configuration has no model '" + manifest.id + "'");
-  else record = standing(manifest.id).record;
-  for (const store::Quarantined& q : record.quarantine) {
+  else r = record(manifest.id);
+  for (const store::Quarantined& q : r.quarantine) {
     if (q.digest == digest) reasons.push_back("it is quarantined: " + q.reason);
   }
-  if (manifest.security_counter < record.security_floor)
-    reasons.push_back("security counter " + std::to_string(manifest.security_counter) + " is below " +
-                      std::to_string(record.security_floor));
+  if (manifest.security_counter < r.security_floor)
+    reasons.push_back("security counter " + std::to_string(manifest.security_counter) + " is below " + std::to_string(r.security_floor));
   if (const auto why = policies_.refuses_now(Step::kFetch, parts_.clock.now(), parts_.system.conditions())) reasons.push_back(*why);
   const uint64_t budget = policies_.storage_bytes(), room = parts_.system.free_bytes(dir_);
-  const uint64_t both = record.known_good.bytes + package_bytes;
+  const uint64_t both = r.known_good.bytes + package_bytes;
   if (budget > 0 && both > budget)
     reasons.push_back("needs " + std::to_string(both) + " bytes of storage with what it replaces; " + std::to_string(budget) +
                       " are allowed");
@@ -194,32 +250,57 @@ store::Updater Agent::updater(const std::string& id, store::Device& device) {
                         [this, folder](const store::Record& r) { append_history(parts_.files, parts_.clock, folder, r); });
 }
 
-Agent::Standing Agent::standing(const std::string& id) {
+store::Record Agent::record(const std::string& id) {
   if (config_.models.count(id) == 0) throw Error("the configuration has no model '" + id + "'");
   ModelDevice device(*this, id, std::nullopt);
-  Standing out{updater(id, device).record(), ""};
+  return updater(id, device).record();
+}
+
+// In trial `objects` says whether to read all bytes too: the daemon asks each second.
+Agent::Standing Agent::standing(const std::string& id, bool objects) {
+  Standing out{record(id), ""};
+  const bool trial = out.record.state == store::State::kTrial;
   try {
-    if (out.record.state == store::State::kTrial) (void)judge_trial(parts_.files, model_dir(dir_, id), out.record, &out.note);
+    if (trial) (void)judge_trial(parts_.files, model_dir(dir_, id), out.record, &out.note);
   } catch (const Error& e) {
     out.note = e.what();
   }
+  const auto add = [&](const std::string& wrong) {
+    if (!wrong.empty()) out.note += (out.note.empty() ? "" : "; ") + wrong;
+  };
+  if (trial && objects) add(damage(id, out.record.candidate));
+  if (!trial || objects) add(damage(id, out.record.known_good));
   return out;
 }
 
 Agent::Standing Agent::advance(const std::string& id, store::State until) {
   require_turn();
-  const store::Record before = standing(id).record;
+  const store::Record before = record(id);
   std::string note;
   std::optional<Offer> offer;
-  // A trial, and what is left of an update, need nobody's word.
+  // A trial, and an update that was interrupted, go on without a new offer.
   if (before.state != store::State::kTrial && fresh_) offer = find_offer(id, before, &note);
+  if (before.state == store::State::kTrial && fresh_) note = waiting_behind(id, before);
+  const bool again = offer && offer->model.digest == before.known_good.digest;
   ModelDevice device(*this, id, offer);
   store::Updater u = updater(id, device);
-  parts_.files.make_dir(model_dir(dir_, id));
+  prepare_folders(id);
+  if (again) {
+    if (until < store::State::kVerified) return {u.record(), note + ": 'mote fleet fetch' fetches it again"};
+    try {
+      fetch_again(*offer, device, u);
+      note += ": it was fetched again";
+    } catch (const IoError&) {
+      throw;
+    } catch (const Error& e) {
+      note += std::string(": ") + e.what();
+    }
+    offer.reset();
+  }
   if (fresh_ && under_way(before.state)) {
     const bool paused = note == "the rollout is halted";
     if (paused) return {u.record(), note};
-    if (!offer || !(offer->model == before.candidate)) u.withdraw(note.empty() ? "another package is offered" : note);
+    if (!offer || offer->model.digest != before.candidate.digest) u.withdraw(note.empty() ? "another package is offered" : note);
   }
   if (offer && !under_way(u.record().state)) {
     const std::vector<std::string> reasons = explain(offer->manifest, offer->model.bytes, offer->model.digest).reasons;
@@ -234,17 +315,21 @@ Agent::Standing Agent::advance(const std::string& id, store::State until) {
   } catch (const Error& e) {
     note = e.what();
   }
-  return note.empty() ? standing(id) : Standing{u.record(), note};
+  Standing out = standing(id, false);
+  if (out.record.state == store::State::kTrial && before.state == store::State::kTrial && !note.empty())
+    out.note += (out.note.empty() ? "" : "; ") + note;
+  else if (!note.empty() && before.state != store::State::kTrial) out.note = note;
+  return out;
 }
 
 void Agent::confirm(const std::string& id) {
-  const store::Record record = standing(id).record;
-  if (record.state != store::State::kTrial) throw Error("'" + id + "' is not in trial: " + store::name_of(record.state));
-  write_confirmation(parts_.files, model_dir(dir_, id), record.candidate.digest);
+  const store::Record r = record(id);
+  if (r.state != store::State::kTrial) throw Error("'" + id + "' is not in trial: " + store::name_of(r.state));
+  write_confirmation(parts_.files, model_dir(dir_, id), r.candidate.digest);
 }
 
 void Agent::rollback(const std::string& id, const std::string& reason) {
-  (void)standing(id);
+  (void)record(id);
   ModelDevice device(*this, id, std::nullopt);
   store::Updater u = updater(id, device);
   const uint64_t before = u.record().generation;
@@ -253,19 +338,23 @@ void Agent::rollback(const std::string& id, const std::string& reason) {
     throw Error("'" + id + "' cannot go back: no earlier model is kept, or the security counter forbids it, or an update is under way");
 }
 
+// The file is the user's, and may change at any time: what was verified is hashed and stored, not what its name means later.
 void Agent::provision(const std::string& path) {
   require_turn();
-  const package::Header header = package::verify(parts_.files, path);
-  (void)standing(header.manifest.id);
+  const package::Mapped package(parts_.files.map(path), path);
+  const package::Header header = package.verify();
+  (void)record(header.manifest.id);
+  const Fit fit = choose(header.manifest);
+  if (!fit.variant) throw Error(path + " cannot run on this device: " + joined(fit.reasons, "; "));
   ModelDevice device(*this, header.manifest.id, std::nullopt);
   store::Updater u = updater(header.manifest.id, device);
+  prepare_folders(header.manifest.id);
   u.objects().prepare();
-  store::Model model{digest_file(parts_.files, path), header.bytes + header.manifest.payload_bytes, header.manifest.security_counter,
-                     header.manifest.version};
+  const std::string_view bytes = package.bytes();
+  const store::Model model{digest(bytes), bytes.size(), header.manifest.security_counter, header.manifest.version, fit.variant->file};
   const std::string to = u.objects().incoming(model.digest);
   parts_.files.create(to);
-  for (uint64_t at = 0; at < model.bytes; at += package::kChunkBytes)
-    parts_.files.write(to, at, parts_.files.read(path, at, package::kChunkBytes));
+  for (uint64_t at = 0; at < bytes.size(); at += package::kChunkBytes) parts_.files.write(to, at, bytes.substr(at, package::kChunkBytes));
   u.provision(model);
 }
 

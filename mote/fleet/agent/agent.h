@@ -38,7 +38,8 @@ struct Offer {
 class Agent {
  public:
   // Throws Error when the folder has no configuration. refresh(), advance() and provision() are for one agent at a time, and throw Error
-  // for those that have no turn: kWait waits for it, kNow takes it when nobody else has it. Everything else may be done beside others.
+  // for those that have no turn: kWait waits a minute for it, kNow takes it when nobody else has it. Everything else may be done beside
+  // others.
   enum class Turn { kNone, kNow, kWait };
   Agent(Parts parts, std::string dir, Turn turn = Turn::kNow);
 
@@ -55,7 +56,9 @@ class Agent {
   };
   // Takes an update as far as it goes, or to `until`. What needs trust is not begun unless refresh() has succeeded.
   Standing advance(const std::string& id, store::State until = store::State::kReverted);
-  Standing standing(const std::string& id);
+  // Reads the bytes of what is to run, unless it is in trial and `objects` says not to.
+  Standing standing(const std::string& id, bool objects = true);
+  store::Record record(const std::string& id);
   void confirm(const std::string& id);
   void rollback(const std::string& id, const std::string& reason);
   // A model that comes with the device: the bytes are believed.
@@ -80,6 +83,10 @@ class Agent {
   Offer load_offer(const Rollout& rollout, const tuf::Target& target);
   std::string fetch_target(const tuf::Target& target, uint64_t most);
   package::Header fetch_header(const std::string& url, const std::string& sha256);
+  std::string waiting_behind(const std::string& id, const store::Record& record);
+  void prepare_folders(const std::string& id);
+  std::string damage(const std::string& id, const store::Model& model);
+  void fetch_again(const Offer& offer, store::Device& device, store::Updater& u);
   store::Updater updater(const std::string& id, store::Device& device);
   Capabilities capabilities();
   void require_turn() const;

@@ -143,6 +143,31 @@ TEST_F(AgentTest, ExplainsWhatSpeaksAgainstAPackage) {
   EXPECT_EQ(said(header.manifest, ""), "needs 5000 bytes of storage; 4999 are free\n");
 }
 
+TEST_F(AgentTest, ChecksSayWhatWaitsBehindATrial) {
+  install("1.0.0");
+  world.offer("2.0.0");
+  ASSERT_EQ(world.round().record.state, State::kTrial);
+  world.offer("3.0.0");
+  const std::string note = world.round().note;
+  EXPECT_NE(note.find("in trial: waits for an application to open it"), std::string::npos) << note;
+  EXPECT_NE(note.find("3.0.0 is offered and waits until 2.0.0 is decided"), std::string::npos) << note;
+  EXPECT_EQ(world.trial_goes("").record.state, State::kConfirmed);
+  EXPECT_EQ(world.round().record.candidate.version, "3.0.0");
+}
+
+TEST_F(AgentTest, AFirstModelInTrialIsNothingWrong) {
+  const auto model_is_fine = [&] {
+    for (const Agent::Finding& f : world.agent().doctor()) {
+      if (f.check == "model kws") return f.good;
+    }
+    return false;
+  };
+  EXPECT_FALSE(model_is_fine());  // none at all
+  world.offer("1.0.0");
+  ASSERT_EQ(world.round().record.state, State::kTrial);
+  EXPECT_TRUE(model_is_fine());
+}
+
 TEST_F(AgentTest, WhoHasNoTurnMayLookAndGoBack) {
   install("1.0.0");
   install("1.1.0");
@@ -238,6 +263,7 @@ TEST(Trial, EveryPartOfTheGate) {
   gate.confirmation = true;
   Observations good;
   good.starts = 1;
+  good.golden = Golden::kPassed;
   good.soaked_ms = 10'000;
   good.runs = 20;
   good.p99_us = 100;

@@ -19,6 +19,7 @@ Config parse_config(std::string_view text) {
   c.tries = o.number_or("tries", c.tries);
   if (c.interval_seconds == 0 || c.probe_seconds == 0 || c.tries == 0 || c.tries > 200 || c.probe_seconds > 86400)
     throw Error("interval_seconds, probe_seconds (at most 86400) and tries (at most 200) are above 0");
+  c.app_group = o.text_or("app_group", "");
   c.backends = o.texts_or_none("backends");
   c.custom_ops = o.texts_or_none("custom_ops");
   for (Json::Cursor m(o.at("models")); m.next();) {
@@ -40,7 +41,8 @@ Config read_config(Files& files, const std::string& dir) {
 
 std::string config_text(const Config& c) {
   std::string out = "metadata_url = " + json_string(c.metadata_url) + "\ntargets_url = " + json_string(c.targets_url) +
-                    "\ndevice = " + json_string(c.device) + "\ninterval_seconds = " + std::to_string(c.interval_seconds) + "\n\n[models]\n";
+                    "\ndevice = " + json_string(c.device) + "\ninterval_seconds = " + std::to_string(c.interval_seconds) + "\n" +
+                    (c.app_group.empty() ? "" : "app_group = " + json_string(c.app_group) + "\n") + "\n[models]\n";
   for (const auto& [id, channel] : c.models) out += id + " = " + json_string(channel) + "\n";
   return out;
 }

@@ -16,6 +16,7 @@ struct Config {
   std::string metadata_url, targets_url;
   std::string device;  // who it is, for rings
   uint64_t interval_seconds = 3600, probe_seconds = 60, tries = 3;
+  std::string app_group;  // whose members may judge trials: gets the folder app/ of each model; empty: the agent's user
   std::vector<std::string> backends, custom_ops;  // what the applications of this device bring with them
   std::map<std::string, std::string> models;      // id -> channel
   Policy policy;                                  // local

@@ -54,10 +54,12 @@ std::vector<Agent::Finding> Agent::doctor() {
   for (const auto& item : config_.models) {
     const std::string& id = item.first;
     out.push_back(check("model " + id, [&] {
-      const store::Record r = standing(id).record;
-      store::Objects objects(parts_.files, model_dir(dir_, id));
+      const store::Record r = record(id);
+      // A first model has no other behind it until its trial is over.
+      if (r.known_good.digest.empty() && r.state >= store::State::kRefreshed && r.state <= store::State::kTrial)
+        return "first model " + r.candidate.version + " is on its way; state " + store::name_of(r.state);
       if (r.known_good.digest.empty()) throw Error(std::string("nothing is installed; state ") + store::name_of(r.state));
-      if (!objects.intact(r.known_good)) throw Error("known-good " + r.known_good.version + " is damaged");
+      if (const std::string wrong = damage(id, r.known_good); !wrong.empty()) throw Error(wrong);
       return "known-good " + r.known_good.version + " is intact; state " + store::name_of(r.state);
     }));
   }

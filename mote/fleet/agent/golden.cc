@@ -91,6 +91,7 @@ class Session {
   bool ready() const { return instance_ != nullptr; }
   const std::string& failure() const { return failure_; }
   mote_code code() const { return code_; }
+  const std::string& op() const { return op_; }
   uint64_t ram_bytes() const { return mote_program_allocated_bytes(program_.get()) + mote_instance_allocated_bytes(instance_.get()); }
 
   // (method, example) -> its tensors
@@ -141,6 +142,7 @@ class Session {
     if (status == 0) return true;
     const char* text = error_ ? mote_error_message(error_.get()) : "";
     code_ = mote_status_code(status);
+    op_ = error_ ? mote_error_op(error_.get()) : "";
     failure_ = text[0] != '\0' ? text : mote_code_text(code_);
     return false;
   }
@@ -148,7 +150,7 @@ class Session {
   std::unique_ptr<mote_error, Free> error_;
   std::unique_ptr<mote_program, Free> program_;
   std::unique_ptr<mote_instance, Free> instance_;
-  std::string failure_;
+  std::string failure_, op_;
   mote_code code_ = MOTE_OK;
 };
 
@@ -190,7 +192,9 @@ GoldenReport run_golden(const void* data, size_t bytes, uint64_t memory_limit, i
   if (s.ready() && s.examples(&examples) && run_examples(s, examples, &report)) (void)take_times(s, examples, budget_ms, &report);
   if (s.ready()) report.ram_bytes = s.ram_bytes();
   report.failure = s.failure();
-  report.lacks_parts = !s.ready() && (s.code() == MOTE_BACKEND || s.code() == MOTE_UNSUPPORTED || s.code() == MOTE_NOT_FOUND);
+  report.code = s.code();
+  report.op = s.op();
+  report.opened = s.ready();
   return report;
 }
 

@@ -1,6 +1,7 @@
 #include "mote/fleet/agent/history.h"
 
 #include "mote/fleet/base/error.h"
+#include "mote/fleet/base/json_object.h"
 #include "mote/fleet/base/json_writer.h"
 #include "mote/fleet/base/text.h"
 #include "mote/fleet/store/machine.h"
@@ -36,9 +37,10 @@ std::vector<std::string> read_history(Files& files, const std::string& dir) {
     for (size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
       std::string line = text.substr(at, end - at);
       try {
-        (void)Json::parse(line);
+        JsonObject entry(Json::parse(line));
+        for (const char* name : {"reason", "state", "time", "version"}) (void)entry.text(name);
         out.push_back(std::move(line));
-      } catch (const Error&) {}  // torn by a power cut
+      } catch (const Error&) {}  // torn by a power cut, or another's
     }
   }
   return out;

@@ -40,7 +40,7 @@ struct Round {
 
 // One look at everything. With `trials_only` nothing but trials is looked at.
 Round round(const std::string& dir, bool trials_only) {
-  SystemFiles files;
+  SystemFiles files(dir);
   SystemClock clock;
   Machine machine(files, agent::conditions_path(dir));
   const std::unique_ptr<Fetcher> fetcher = make_oci_fetcher(make_curl_fetcher(), files, agent::registry_auth_path(dir));
@@ -59,7 +59,7 @@ Round round(const std::string& dir, bool trials_only) {
   for (const auto& item : a.config().models) {
     const std::string& id = item.first;
     attempt(id, [&] {
-      const store::Record before = a.standing(id).record;
+      const store::Record before = a.record(id);
       if (trials_only && before.state != store::State::kTrial) return;
       const agent::Agent::Standing after = a.advance(id);
       out.trial |= after.record.state == store::State::kTrial;
@@ -104,7 +104,7 @@ int serve(const std::string& dir) {
   struct sigaction action {};
   action.sa_handler = on_signal;
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaction(number, &action, nullptr);
-  SystemFiles files;
+  SystemFiles files(dir);
   SystemClock clock;
   Machine machine(files, agent::conditions_path(dir));
   agent::Config config = agent::read_config(files, dir);

@@ -19,7 +19,7 @@ void say(const char* text, char* why, size_t why_bytes) {
 
 // The handle: a model with the thread that may watch it. `used` keeps the thread's polls and the application's calls apart.
 struct mote_fleet {
-  mote_fleet(const char* dir, const char* id) : active(files, clock, dir, id) {}
+  mote_fleet(const char* dir, const char* id) : files(dir), active(files, clock, dir, id) {}
 
   mote::fleet::SystemFiles files;
   mote::fleet::SystemClock clock;

@@ -6,11 +6,15 @@
 #include <string>
 #include <typeinfo>
 
+#include "mote/fleet/base/text.h"
+
 namespace mote::fleet {
 
+// One line of UTF-8 without control characters, whatever a server, a file or a model put in: it ends in logs, terminals and records, often
+// before any signature was checked.
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Error(const std::string& text) : std::runtime_error(printable(text)) {}
 };
 
 // What the system refused: `code` is errno.

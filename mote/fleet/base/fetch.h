@@ -16,10 +16,11 @@ namespace mote::fleet {
 // The server answered, but not with the file.
 class HttpError : public Error {
  public:
-  HttpError(const std::string& text, int http_status, std::string authenticate = "")
-      : Error(text), status(http_status), challenge(std::move(authenticate)) {}
+  HttpError(const std::string& text, int http_status, std::string authenticate = "", std::string answered_by = "")
+      : Error(text), status(http_status), challenge(std::move(authenticate)), url(std::move(answered_by)) {}
   int status;
   std::string challenge;  // of a 401: WWW-Authenticate, one line per header
+  std::string url;        // that was answered so: after redirections not the one that was asked for; empty: not known
 };
 
 struct FetchRequest {

@@ -40,8 +40,12 @@ size_t on_header(char* data, size_t size, size_t count, void* user) {
 void begin(Transfer& t) {
   long status = 0;
   curl_easy_getinfo(t.curl, CURLINFO_RESPONSE_CODE, &status);
-  if (status != 200 && status != 206)
-    throw HttpError(t.request.url + ": the server answers " + std::to_string(status), static_cast<int>(status), t.challenge);
+  if (status != 200 && status != 206) {
+    const char* last = nullptr;
+    curl_easy_getinfo(t.curl, CURLINFO_EFFECTIVE_URL, &last);
+    throw HttpError(t.request.url + ": the server answers " + std::to_string(status), static_cast<int>(status), t.challenge,
+                    last != nullptr ? last : "");
+  }
   if (status == 200) t.reply.offset = 0;
   if (t.reply.offset != 0 && t.reply.offset != t.request.offset)
     throw Error(t.request.url + ": the server sends another range than asked for");

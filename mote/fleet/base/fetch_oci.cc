@@ -39,7 +39,7 @@ class OciFetcher : public Fetcher {
       return plain_->get(request, sink);
     } catch (const HttpError& e) {
       if (e.status != 401) throw;
-      login_.answer(request.url, e.challenge);
+      login_.answer(request.url, e.url, e.challenge);
     }
     request.authorization = login_.authorization(request.url);
     try {

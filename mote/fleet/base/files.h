@@ -13,6 +13,13 @@
 
 namespace mote::fleet {
 
+// Bytes of a file in memory, there as long as `owner` is.
+struct Mapping {
+  std::shared_ptr<const void> owner;
+  std::string_view bytes;
+  int file = -1;  // descriptor of the file that they are mapped from, for handing it on; -1: they are a copy
+};
+
 // Paths are as the system has them. Failures are IoError (ENOSPC, EIO, ...); interrupted calls are taken up again. Nothing is durable
 // before sync() of the file and sync_dir() of the folder that its name is in.
 class Files {
@@ -21,6 +28,9 @@ class Files {
   virtual std::optional<uint64_t> size(const std::string& path) = 0;  // of a plain file; empty when there is none
   // Up to `bytes` from `offset`, less only where the file ends. Throws ENOENT.
   virtual std::string read(const std::string& path, uint64_t offset, uint64_t bytes) = 0;
+  // The whole file as it is now; whoever hashes these bytes uses the ones he hashed, whatever the name means afterwards. Throws where the
+  // medium cannot be read. A simulator has copies.
+  virtual Mapping map(const std::string& path);
   virtual void make_private(const std::string& path) = 0;  // a new empty file for its owner only; throws EEXIST
   virtual void create(const std::string& path) = 0;        // an empty file, in place of whatever was there
   virtual void write(const std::string& path, uint64_t offset, std::string_view bytes) = 0;
@@ -32,14 +42,16 @@ class Files {
   virtual void remove(const std::string& path) = 0;                    // a file; none there is no failure
   virtual void make_dir(const std::string& path) = 0;                  // with those above it, durably; there already is no failure
   virtual std::vector<std::string> list(const std::string& path) = 0;  // names of plain files, sorted; none when there is no folder
-  // Keeps other processes out until the result is gone; the file is made where there is none. Null when somebody else has it and `wait` is
-  // false. A simulator, which has one process, need not do anything.
-  virtual std::shared_ptr<void> lock(const std::string& path, bool wait);
+  // Keeps other processes out until the result is gone; the file is made where there is none. Null when somebody else has had it for
+  // `wait_ms`: whoever may write the file may hold it, so nobody waits for ever. A simulator, which has one process, need not do anything.
+  virtual std::shared_ptr<void> lock(const std::string& path, uint64_t wait_ms);
+  // Makes a folder that this group may write too, and nobody else see. A simulator has no owners.
+  virtual void share_dir(const std::string& path, const std::string& group);
 };
 
 // The system calls that may be interrupted, or do less than they were asked to: tests put worse ones in their place.
 struct FileCalls {
-  int (*open)(const char* path, int flags, unsigned mode);
+  int (*openat)(int folder, const char* path, int flags, unsigned mode);
   long (*pread)(int file, void* to, size_t bytes, long offset);
   long (*pwrite)(int file, const void* from, size_t bytes, long offset);
   int (*fdatasync)(int file);
@@ -47,12 +59,21 @@ struct FileCalls {
 };
 const FileCalls& system_calls();
 
+// The whole plain file that is open as `file`, as SystemFiles::map() has it. `name` is for messages.
+Mapping map_open_file(int file, const std::string& name, const FileCalls& calls = system_calls());
+
 // The machine's own.
+//
+// With a `root` (a device's folder), what lies below it may be written by others, who are not trusted: no name below it may be a symbolic
+// link, files must be plain and are written only where they have one name; a file that is created is new, and takes over the permissions of
+// its folder (never for others to write). Paths elsewhere are the user's own, and are taken as the system takes them.
 class SystemFiles : public Files {
  public:
   explicit SystemFiles(const FileCalls& calls = system_calls()) : calls_(calls) {}
+  explicit SystemFiles(std::string root, const FileCalls& calls = system_calls()) : calls_(calls), root_(std::move(root)) {}
   std::optional<uint64_t> size(const std::string& path) override;
   std::string read(const std::string& path, uint64_t offset, uint64_t bytes) override;
+  Mapping map(const std::string& path) override;
   void make_private(const std::string& path) override;
   void create(const std::string& path) override;
   void write(const std::string& path, uint64_t offset, std::string_view bytes) override;
@@ -63,10 +84,14 @@ class SystemFiles : public Files {
   void remove(const std::string& path) override;
   void make_dir(const std::string& path) override;
   std::vector<std::string> list(const std::string& path) override;
-  std::shared_ptr<void> lock(const std::string& path, bool wait) override;
+  std::shared_ptr<void> lock(const std::string& path, uint64_t wait_ms) override;
+  void share_dir(const std::string& path, const std::string& group) override;
 
  private:
+  class Place;
+  class Descriptor;
   const FileCalls& calls_;
+  const std::string root_;
 };
 
 std::string folder_of(const std::string& path);

@@ -4,7 +4,8 @@
 // strings it returns, so a hostile file costs no more memory than its size.
 //
 // Accepted: RFC 8259 without fractions and exponents (canonical JSON has none), integers of 64 bits, valid UTF-8, 64 levels, names of at
-// most 4096 bytes, none twice in an object. The text must outlive its views.
+// most 4096 bytes, none twice in an object; no NUL, raw or escaped: what is compared as C text would end there. The text must outlive its
+// views.
 
 #include <cstdint>
 #include <optional>

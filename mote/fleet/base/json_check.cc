@@ -93,6 +93,7 @@ class JsonChecker {
   void escape() {
     if (accept('u')) {
       const uint32_t code = escape4();
+      if (code == 0) fail("a character other than NUL");
       if (code >= 0xdc00 && code < 0xe000) fail("a character, not half of one");
       if (code < 0xd800 || code >= 0xe000) return;
       if (!accept('\\') || !accept('u')) fail("the second half of a character");
@@ -125,7 +126,7 @@ class JsonChecker {
       if (!more()) fail("the end of a string");
       const char c = text_[at_];
       if (c == '"') break;
-      if (static_cast<unsigned char>(c) < 0x20 && !raw_controls_) fail("no control character");
+      if (c == '\0' || (static_cast<unsigned char>(c) < 0x20 && !raw_controls_)) fail("no control character");
       if (static_cast<unsigned char>(c) >= 0x80) {
         utf8();
         continue;

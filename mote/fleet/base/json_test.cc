@@ -16,7 +16,7 @@ TEST(Json, OneTextForEqualValues) {
   EXPECT_EQ(canonical("[]"), "[]");
   EXPECT_EQ(canonical("-9223372036854775808"), "-9223372036854775808");
   // Only the quote and the backslash are escaped; everything else stands for itself.
-  EXPECT_EQ(canonical(R"("\u00e9\n\t\"\\\/\ud83d\ude00\u0000x")"), std::string("\"\xc3\xa9\n\t\\\"\\\\/\xf0\x9f\x98\x80") + '\0' + "x\"");
+  EXPECT_EQ(canonical(R"("\u00e9\n\t\"\\\/\ud83d\ude00x")"), "\"\xc3\xa9\n\t\\\"\\\\/\xf0\x9f\x98\x80x\"");
   // Names are sorted by what they stand for.
   EXPECT_EQ(canonical(R"({"\u0062":1,"a":2,"\u00e9":3,"z":4})"), "{\"a\":2,\"b\":1,\"z\":4,\"\xc3\xa9\":3}");
 }
@@ -25,6 +25,16 @@ TEST(Json, CanonicalTextReadsAsItself) {
   const std::string text = canonical(R"({"k\n":["\u0001",{"x":"\\"}]})");
   EXPECT_EQ(Json::parse_canonical(text).canonical(), text);
   EXPECT_THROW(Json::parse(text), Error);
+}
+
+// Compared as C text, "a\0b" would be "a".
+TEST(Json, RefusesNul) {
+  const std::string raw = std::string("[\"a") + '\0' + "b\"]", name = std::string("{\"a") + '\0' + "b\":1}";
+  for (const std::string& text : {raw, name, std::string(R"(["a\u0000b"])"), std::string(R"({"a\u0000":1})")}) {
+    EXPECT_THROW(Json::parse(text), Error) << text;
+    EXPECT_THROW(Json::parse_canonical(text), Error) << text;
+  }
+  EXPECT_NO_THROW(Json::parse(R"(["a\u0001b"])"));
 }
 
 TEST(Json, RefusesWhatCannotBeSigned) {

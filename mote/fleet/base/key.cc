@@ -109,6 +109,11 @@ PublicKey::PublicKey(std::string_view scheme, std::string_view text) : PublicKey
 PublicKey::PublicKey(std::string_view scheme, KeyHandle key) : scheme_(scheme), key_(std::move(key)) {
   ERR_clear_error();
   check();
+  // One text for one key: a point may be written compressed, whole or both, and a curve by name or by its numbers.
+  if (EVP_PKEY_get_base_id(key_.get()) == EVP_PKEY_EC &&
+      (EVP_PKEY_set_utf8_string_param(key_.get(), OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT, "uncompressed") != 1 ||
+       EVP_PKEY_set_utf8_string_param(key_.get(), OSSL_PKEY_PARAM_EC_ENCODING, OSSL_PKEY_EC_ENCODING_GROUP) != 1))
+    throw Error("OpenSSL cannot write the public key");
   unsigned char* out = nullptr;
   const int size = i2d_PUBKEY(key_.get(), &out);
   if (size > 0) der_.assign(reinterpret_cast<const char*>(out), static_cast<size_t>(size));
@@ -154,7 +159,7 @@ PrivateKey PrivateKey::from_pem(std::string_view scheme, std::string_view pem) {
   ERR_clear_error();
   if (!key) throw Error("not a private key in PEM, or encrypted");
   PrivateKey out(scheme, own(key));
-  PublicKey(scheme, out.key_);  // throws when the scheme is not the key's
+  const PublicKey checked(scheme, out.key_);  // throws when the scheme is not the key's
   return out;
 }
 

@@ -69,5 +69,21 @@ TEST(Digest, KnownAnswers) {
   EXPECT_THROW(digest("abc", "md5"), Error);
 }
 
+// One key in two encodings counted as two toward a threshold.
+TEST(Key, EveryEncodingOfAPointIsTheSameKey) {
+  // P-256: 2 * G, whole; its y is odd.
+  const std::string x = "7cf27b188d034f7e8a52380304b51ac3c08969e277f21b35a60b48fc47669978";
+  const std::string y = "07775510db8ed040293d9ac69f7430dbba7dade63ce982299e04b79d227873d1";
+  const PublicKey whole("ecdsa-sha2-nistp256", "04" + x + y);
+  const PublicKey compressed("ecdsa-sha2-nistp256", "03" + x), hybrid("ecdsa-sha2-nistp256", "07" + x + y);
+  EXPECT_EQ(whole.der(), compressed.der());
+  EXPECT_EQ(whole.der(), hybrid.der());
+  EXPECT_NE(whole.der(), PublicKey("ecdsa-sha2-nistp256", "02" + x).der());
+  // PEM of the compressed point.
+  const std::string prefix = "3039301306072a8648ce3d020106082a8648ce3d030107032200";
+  const std::string pem = "-----BEGIN PUBLIC KEY-----\n" + to_base64(*from_hex(prefix + "03" + x)) + "\n-----END PUBLIC KEY-----\n";
+  EXPECT_EQ(whole.der(), PublicKey("ecdsa-sha2-nistp256", pem).der());
+}
+
 }  // namespace
 }  // namespace mote::fleet

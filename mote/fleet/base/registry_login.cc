@@ -20,7 +20,15 @@ bool is_word(std::string_view text) {
 // "http://HOST:PORT" and "HOST:PORT" of an address.
 std::string origin_of(std::string_view url) {
   const size_t scheme = url.find("://");
-  return std::string(url.substr(0, scheme == std::string_view::npos ? url.find('/') : url.find('/', scheme + 3)));
+  return std::string(url.substr(0, url.find_first_of("/?#\\", scheme == std::string_view::npos ? 0 : scheme + 3)));
+}
+
+// The port that a scheme means is the same as none.
+std::string with_port(std::string origin) {
+  const size_t host = origin.find("://") + 3, bracket = origin.rfind(']');
+  const size_t colon = origin.find(':', bracket == std::string::npos || bracket < host ? host : bracket);
+  if (colon != std::string::npos) return origin;
+  return origin + (equal_ignoring_case(std::string_view(origin).substr(0, 8), "https://") ? ":443" : ":80");
 }
 
 std::string host_of(std::string_view url) {
@@ -63,6 +71,15 @@ Challenge parse_bearer(std::string_view rest) {
 }
 
 }  // namespace
+
+bool same_origin(std::string_view a, std::string_view b) {
+  // User and password in an address are not the host, and an address without a scheme is none.
+  const auto plain = [](std::string_view url) {
+    return url.find("://") != std::string_view::npos && url.find('\\') == std::string_view::npos &&
+           origin_of(url).find('@') == std::string::npos;
+  };
+  return plain(a) && plain(b) && equal_ignoring_case(with_port(origin_of(a)), with_port(origin_of(b)));
+}
 
 Challenge parse_challenge(std::string_view headers) {
   if (headers.size() > kMaxAnswer) throw Error("a challenge of more than 64 KiB");
@@ -121,7 +138,10 @@ std::string RegistryLogin::credentials_for(const std::string& host) {
   return found == all.end() ? "" : "Basic " + found->second;
 }
 
-void RegistryLogin::answer(const std::string& url, const std::string& headers) {
+void RegistryLogin::answer(const std::string& url, const std::string& asked_by, const std::string& headers) {
+  if (!same_origin(url, asked_by))
+    throw Error(origin_of(url) + " leads to " + printable(origin_of(asked_by), 200) +
+                ", which asks for a login; only the registry itself gets one. Its storage must take addresses as they are");
   const std::string origin = origin_of(url), host = host_of(url);
   const std::string basic = credentials_for(host);
   const Challenge c = within(host, [&] { return parse_challenge(headers); });

@@ -22,6 +22,9 @@ Challenge parse_challenge(std::string_view headers);
 // A realm's answer; a token that may stand in a header. Throws Error.
 std::string parse_token(std::string_view json);
 
+// Scheme, host and port of two addresses are the same.
+bool same_origin(std::string_view a, std::string_view b);
+
 // host -> base64 of user:password. Throws Error.
 std::map<std::string, std::string> parse_credentials(std::string_view json);
 
@@ -32,8 +35,10 @@ class RegistryLogin {
 
   // For the header Authorization of a request to this address; empty before a registry has asked.
   std::string authorization(const std::string& url) const;
-  // The registry has refused a request to this address: does what it asks for. Throws Error when that is not possible.
-  void answer(const std::string& url, const std::string& challenge);
+  // The registry has refused a request to this address: does what it asks for. Throws Error when that is not possible. `asked_by` is the
+  // address that sent the challenge: only the registry's own origin may ask. A host that it redirects to would get its password (as in
+  // CVE-2020-15157).
+  void answer(const std::string& url, const std::string& asked_by, const std::string& challenge);
 
  private:
   std::string credentials_for(const std::string& host);

@@ -17,13 +17,14 @@ class Registry : public Fetcher {
       sink.data(R"({"token":"t)" + std::to_string(++tokens) + R"(","expires_in":60})");
       return {};
     }
-    if (request.authorization != wanted) throw HttpError("401", 401, challenge);
+    if (!leads_to.empty() && request.url.find("/blobs/") != std::string::npos) throw HttpError("401", 401, challenge, leads_to);
+    if (request.authorization != wanted) throw HttpError("401", 401, challenge, request.url);
     if (request.url.find("/manifests/") != std::string::npos)
       sink.data(R"({"layers":[{"digest":"sha256:)" + std::string(64, 'a') + "\"}]}");
     else sink.data("bytes");
     return {};
   }
-  std::string wanted, challenge;
+  std::string wanted, challenge, leads_to;
   std::vector<std::pair<std::string, std::string>> asked;
   int tokens = 0;
 };
@@ -66,6 +67,33 @@ TEST_F(LoginTest, TokenOfTheRealmThatIsNamed) {
   EXPECT_EQ(fetch(), "bytes");
   EXPECT_EQ(registry.asked[1].first, "https://a.example/token?service=s%201&scope=repository%3Afleet%3Apull");
   EXPECT_EQ(registry.asked[1].second, "Basic dTpw");
+}
+
+// CVE-2020-15157: the host that a registry redirects to asks for a login, and is given the registry's.
+TEST_F(LoginTest, OnlyTheRegistryItselfIsGivenItsPassword) {
+  for (const char* challenge : {"Basic realm=\"x\"\n", "Bearer realm=\"https://evil.example/token\",service=\"s\"\n"}) {
+    for (const char* other :
+         {"https://evil.example/blob", "http://r.example/blob", "https://r.example:8443/blob", "https://r.example.evil.example/",
+          "https://u@r.example/", "https://r.example@evil.example/", "https://evil.example\\@r.example/"}) {
+      registry.challenge = challenge;
+      registry.leads_to = other;
+      const std::string said = fetch();
+      EXPECT_NE(said.find("only the registry itself"), std::string::npos) << other << ": " << said;
+      for (const auto& [url, authorization] : registry.asked) EXPECT_EQ(authorization, "") << url;
+    }
+  }
+  registry.leads_to.clear();
+  registry.wanted = "Basic dTpw";
+  registry.challenge = "Basic realm=\"x\"\n";
+  EXPECT_EQ(fetch(), "bytes");
+}
+
+TEST(Login, OriginsAreSchemeHostAndPort) {
+  EXPECT_TRUE(same_origin("https://r.example/a", "https://R.example:443/b?c"));
+  EXPECT_TRUE(same_origin("http://[::1]:5000/a", "http://[::1]:5000"));
+  for (const char* other :
+       {"http://r.example/", "https://r.example:444/", "https://x.r.example/", "r.example", "", "https://r.example\\.evil/"})
+    EXPECT_FALSE(same_origin("https://r.example/a", other)) << other;
 }
 
 TEST_F(LoginTest, RefusalsSayWhyWithoutTheSecret) {

@@ -32,6 +32,24 @@ void append_percent(std::string& out, char c) {
   out += digits[byte & 15];
 }
 
+size_t utf8_bytes(uint32_t code) { return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4; }
+
+// The character that the text starts with; 0 where that is not UTF-8 (shortest form, no surrogates), or NUL.
+uint32_t utf8_at(std::string_view text) {
+  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const uint32_t first = byte(0);
+  if (first < 0x80) return first;
+  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  uint32_t code = first & (0xffu >> (length + 1));
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+    code = code << 6 | (byte(i) & 63);
+  }
+  const bool fits = utf8_bytes(code) == length && code <= 0x10ffff && (code < 0xd800 || code >= 0xe000);
+  return fits ? code : 0;
+}
+
 // Days since 1970-01-01 of a date of the Gregorian calendar, and back (years are counted from March).
 int64_t days_from_date(int64_t year, int month, int day) {
   year -= month <= 2;
@@ -128,6 +146,33 @@ std::string escape_url_path(std::string_view path) {
     const bool allowed = is_alphanumeric(c) || std::string_view("-._~:/?#[]@!$&'()*+,;=%").find(c) != std::string_view::npos;
     if (allowed) out += c;
     else append_percent(out, c);
+  }
+  return out;
+}
+
+std::string printable(std::string_view text, size_t most_bytes) {
+  std::string out;
+  while (!text.empty()) {
+    const uint32_t c = utf8_at(text);
+    // C1 controls are two bytes long; U+2028 and U+2029 break lines.
+    const bool plain = c >= 0x20 && c != 0x7f && !(c >= 0x80 && c < 0xa0) && c != 0x2028 && c != 0x2029;
+    const size_t bytes = c == 0 ? 1 : utf8_bytes(c), wanted = plain ? bytes : 1;
+    if (out.size() + wanted > most_bytes) break;
+    if (plain) out += text.substr(0, bytes);
+    else out += '?';
+    text.remove_prefix(bytes);
+  }
+  return out;
+}
+
+std::string valid_utf8(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const uint32_t c = utf8_at(text);
+    const size_t bytes = c == 0 ? 1 : utf8_bytes(c);
+    if (c != 0) out += text.substr(0, bytes);
+    else out += '?';
+    text.remove_prefix(bytes);
   }
   return out;
 }

@@ -2,6 +2,7 @@
 
 // Bytes as text: hexadecimal, base64, percent-encoding, dates; lists, HTTP headers. Bytes are std::string throughout fleet.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +16,12 @@ std::string to_base64(std::string_view bytes);                  // RFC 4648, pad
 std::optional<std::string> from_base64(std::string_view text);  // padded, canonical: one text for one value
 std::string percent_encode(std::string_view text);              // all but RFC 3986's unreserved characters: a safe file name
 std::string escape_url_path(std::string_view path);             // only what no URL may contain; existing %XX stay
+
+// The text as it may stand in a log, a record or JSON: valid UTF-8 of at most `most_bytes`, cut between characters. What is not UTF-8 and
+// control characters (line breaks, terminal sequences) become '?'.
+std::string printable(std::string_view text, size_t most_bytes = SIZE_MAX);
+// The same without a limit, control characters other than NUL, which our JSON does not take, left as they are.
+std::string valid_utf8(std::string_view text);
 
 bool equal_ignoring_case(std::string_view a, std::string_view b);  // of ASCII letters
 // Value of a line "Name: value" of an HTTP header, in any case; nothing where the name is another.

@@ -46,5 +46,21 @@ TEST(Text, Dates) {
     EXPECT_EQ(parse_utc(text), std::nullopt) << text;
 }
 
+TEST(Text, PrintableIsUtf8WithoutControls) {
+  EXPECT_EQ(printable("gr\xc3\xbc\xc3\x9f"
+                      "e"),
+            "gr\xc3\xbc\xc3\x9f"
+            "e");
+  EXPECT_EQ(printable("a\nb\x1b[1m\x7f\xc2\x9b"
+                      "c"),
+            "a?b?[1m??c");
+  EXPECT_EQ(printable("\xff\xc3"), "??");
+  EXPECT_EQ(printable(std::string("\0x", 2)), "?x");
+  EXPECT_EQ(printable("ab\xc3\xbc", 3), "ab");  // no half characters
+  EXPECT_EQ(printable("ab\xc3\xbc", 4), "ab\xc3\xbc");
+  EXPECT_EQ(printable("\xed\xa0\x80\xc0\x80"), "?????");  // surrogates, long forms
+  EXPECT_EQ(valid_utf8(std::string("a\n\xff\0b", 5)), "a\n??b");
+}
+
 }  // namespace
 }  // namespace mote::fleet

@@ -39,6 +39,13 @@ void check_name(const std::string& name, const char* what) {
     throw Error(std::string(what) + " '" + name + "' may have letters, digits, '.', '_', '-', and not start with a dot");
 }
 
+// Canonical text has control characters as they are. Nothing that a manifest says has any: they hide in terminals and end C strings.
+void check_text(const std::string& text, const char* what) {
+  for (const char c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      throw Error(std::string(what) + " has a control character, " + std::to_string(static_cast<int>(c)));
+}
+
 HealthGate parse_health(const Json& value) {
   JsonObject o(value);
   HealthGate h;
@@ -119,6 +126,11 @@ void check(const Manifest& m) {
   check_name(m.id, "id");
   parse_version(m.version);
   parse_version(m.runtime_min);
+  check_text(m.licence, "licence");
+  check_text(m.data_class, "data class");
+  for (const Variant& v : m.variants)
+    for (const auto* list : {&v.needs.ops, &v.needs.dtypes, &v.needs.isa, &v.needs.backends})
+      for (const std::string& text : *list) check_text(text, "a variant");
   if (!m.runtime_below.empty()) parse_version(m.runtime_below);
   check_files(m);
 }
@@ -159,7 +171,7 @@ Manifest parse_manifest(std::string_view text) {
 
 std::string manifest_text(const Manifest& m, size_t likely_bytes) {
   check(m);
-  JsonWriter o;
+  JsonWriter o(JsonWriter::Strings::kCanonical);
   o.text.reserve(likely_bytes);
   o.open('{').name("chunks").open('[');
   for (const std::string& c : m.chunks) o.value(to_hex(c));

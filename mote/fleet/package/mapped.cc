@@ -1,13 +1,7 @@
 #include "mote/fleet/package/mapped.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "mote/fleet/base/error.h"
 
@@ -40,19 +34,6 @@ class OneFile : public Files {
 
 }  // namespace
 
-Mapped::Mapped(const std::string& path) : path_(path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat about {};
-  const bool plain = file >= 0 && ::fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0;
-  size_ = plain ? static_cast<size_t>(about.st_size) : 0;
-  void* data = plain ? ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
-  const int code = errno;
-  if (file >= 0) ::close(file);
-  if (data == MAP_FAILED)
-    throw IoError(path + ": cannot be mapped: " + (plain || file < 0 ? std::strerror(code) : "empty, or no file"), code);
-  data_ = std::shared_ptr<void>(data, [size = size_](void* p) { ::munmap(p, size); });
-}
-
 Header Mapped::header() const {
   return within(path_, [&] { return parse_header(bytes()); });
 }
@@ -65,7 +46,7 @@ Header Mapped::verify() const {
 std::string_view Mapped::file(const Header& header, const std::string& name) const {
   for (const File& f : header.manifest.files) {
     // The header may say more than there is.
-    if (f.name == name && header.bytes + f.offset <= size_ && f.bytes <= size_ - header.bytes - f.offset)
+    if (f.name == name && header.bytes + f.offset <= bytes().size() && f.bytes <= bytes().size() - header.bytes - f.offset)
       return bytes().substr(header.bytes + f.offset, f.bytes);
   }
   throw Error(path_ + " has no file " + name);

@@ -12,16 +12,15 @@ namespace mote::fleet::package {
 
 class Mapped {
  public:
-  explicit Mapped(const std::string& path);  // throws Error
+  Mapped(Mapping mapping, std::string path) : mapping_(std::move(mapping)), path_(std::move(path)) {}  // `path`: for messages
 
-  std::string_view bytes() const { return {static_cast<const char*>(data_.get()), size_}; }
+  std::string_view bytes() const { return mapping_.bytes; }
   Header header() const;                                                       // parsed; throws Error
   Header verify() const;                                                       // every byte compared with the manifest; throws Error
   std::string_view file(const Header& header, const std::string& name) const;  // lives as long as this; throws Error
 
  private:
-  std::shared_ptr<void> data_;
-  size_t size_ = 0;
+  Mapping mapping_;
   std::string path_;
 };
 

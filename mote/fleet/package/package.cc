@@ -131,9 +131,9 @@ bool chunk_matches(const Manifest& m, uint64_t index, std::string_view bytes) {
 }
 
 Header verify(Files& files, const std::string& path) {
-  const Header header = read_header(files, path);
+  Header header = read_header(files, path);
   const Manifest& m = header.manifest;
-  return within(path, [&] {
+  within(path, [&] {
     if (files.size(path) != header.bytes + m.payload_bytes)
       throw Error(std::to_string(files.size(path).value_or(0)) + " bytes, " + std::to_string(header.bytes + m.payload_bytes) + " expected");
     for (uint64_t k = 0; k < m.chunks.size(); ++k) {
@@ -150,8 +150,8 @@ Header verify(Files& files, const std::string& path) {
       end = f.offset + f.bytes;
     }
     if (end != m.payload_bytes) throw Error("something lies behind the last file");
-    return header;
   });
+  return header;
 }
 
 void extract(Files& files, const std::string& path, const Header& header, const std::string& name, const std::string& to) {

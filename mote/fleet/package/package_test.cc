@@ -123,6 +123,13 @@ TEST_F(PackageTest, ManifestsThatMakeNoSenseAreRefused) {
                                                         {"\"id\"", " \"id\""},
                                                         {"\"golden\":true", "\"golden\":1"}})
     EXPECT_THROW(parse_manifest(changed(from, to)), Error) << from << " -> " << to;
+  for (const char c : {'\0', '\1', '\n', '\x1b', '\x7f'}) {
+    EXPECT_THROW(parse_manifest(changed("mote::relu", std::string("mote::") + c + "elu")), Error) << static_cast<int>(c);
+    EXPECT_THROW(parse_manifest(changed("Apache-2.0", std::string("Apache") + c + "2.0")), Error) << static_cast<int>(c);
+    Manifest own = parse_manifest(text);
+    own.licence = std::string("Apache") + c + "2.0";
+    EXPECT_THROW((void)manifest_text(own), Error) << static_cast<int>(c);
+  }
   // The same digest in other letters would be a second text of the same manifest.
   std::string shouted = text;
   const size_t digest = text.find("[\"") + 2, letter = text.find_first_of("abcdef", digest);

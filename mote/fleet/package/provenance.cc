@@ -47,7 +47,12 @@ Resources look(Files& files, const std::string& path, const std::set<std::string
   std::error_code code;
   for (fs::recursive_directory_iterator it(path, code), end; !code && it != end; it.increment(code)) {
     const std::string name = it->path().lexically_relative(path).generic_string();
-    if (it->is_symlink() || !it->is_regular_file() || ignored(name, leave_out)) continue;
+    if (ignored(name, leave_out)) continue;
+    if (!it->is_symlink() && it->is_directory()) continue;
+    // A signature says nothing of what a link leads to, and whoever loads the folder follows it.
+    if (it->is_symlink() || !it->is_regular_file())
+      throw Error(path + ": " + name + (it->is_symlink() ? " is a symbolic link" : " is no plain file") +
+                  "; a signed folder has plain files and folders only");
     if (out.size() >= kMaxFiles) throw Error(path + ": more than 65536 files");
     out[name] = digest_file(files, it->path().string());
   }

@@ -84,7 +84,8 @@ class Registry {
     request.authorization = login_.authorization(request.url);
     UploadReply reply = uploader_.send(request);
     if (reply.status != 401) return reply;
-    login_.answer(request.url, reply.challenge);
+    // An upload may be led elsewhere by the registry, even from HTTPS to HTTP; redirections are not followed.
+    login_.answer(place_.origin, request.url, reply.challenge);
     request.authorization = login_.authorization(request.url);
     reply = uploader_.send(request);
     if (reply.status == 401) throw Error(place_.base + ": the registry refuses the login");

@@ -224,7 +224,7 @@ bool Repository::renew_rollout(const PrivateKey& key) {
   return true;
 }
 
-std::vector<std::string> Repository::sign(const PrivateKey& key) {
+std::vector<std::string> Repository::sign(const PrivateKey& key, const Show& show) {
   const Value root = parse(load(tuf::kRoot)), targets = parse(load(tuf::kTargets));
   const auto may_sign = [&](const char* role) {
     const Value& holder = role == std::string(kRollout) ? targets["signed"]["delegations"]["roles"][0] : root["signed"]["roles"][role];
@@ -237,6 +237,7 @@ std::vector<std::string> Repository::sign(const PrivateKey& key) {
   for (const char* role : {tuf::kRoot, tuf::kTargets, kRollout}) {
     const auto draft = read_file(files_, draft_path(role), kMaxMetadata);
     if (!draft || !may_sign(role)) continue;
+    if (show) show(role, changes_to(role, *draft));
     Value document = parse(*draft);
     add_signature(document, key);
     replace_file(files_, draft_path(role), document.dump(1));
@@ -246,11 +247,32 @@ std::vector<std::string> Repository::sign(const PrivateKey& key) {
   return out;
 }
 
+std::vector<std::string> Repository::changes(const std::string& role) {
+  const auto draft = read_file(files_, draft_path(role), kMaxMetadata);
+  return draft ? changes_to(role, *draft) : std::vector<std::string>();
+}
+
+std::vector<std::string> Repository::changes_to(const std::string& role, const std::string& draft) {
+  const Value after = parse(draft)["signed"].flatten();
+  const Value before = newest(role) > 0 ? parse(load_public(role))["signed"].flatten() : Value::object();
+  std::vector<std::string> out;
+  const auto tell = [&](const char* sign, const std::string& name, const Value& value) {
+    out.push_back(printable(std::string(sign) + " " + name.substr(1) + " = " + value.dump()));
+  };
+  for (const auto& [name, value] : before.items()) {
+    if (!after.contains(name) || after[name] != value) tell("-", name, value);
+  }
+  for (const auto& [name, value] : after.items()) {
+    if (!before.contains(name) || before[name] != value) tell("+", name, value);
+  }
+  return out;
+}
+
 // As a client will look at it: nothing becomes public that a client would refuse.
 void Repository::require_signed(const std::string& role, const std::string& text) {
   within("draft of " + role, [&] {
     if (role == tuf::kRoot) {
-      tuf::Trust(text, clock_.now());
+      const tuf::Trust checked(text, clock_.now());  // throws where it is no root
       if (newest(role) > 0) tuf::Trust(load_public(role), clock_.now()).update_root(text);
       return;
     }

@@ -10,6 +10,7 @@
 // Offline keys (root, targets) sign packages. The online role "rollout" is delegated rollout/* alone: its files say which of the signed
 // packages a channel gets, for how many devices, and whether it is halted; it cannot sign a package.
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -46,8 +47,13 @@ class Repository {
   // Signs rollout anew with this key, as a draft, where it lives less than half of its days longer; who publishes regularly need not think
   // of it. False: it is not time yet, a draft is on its way, or this key alone may not.
   bool renew_rollout(const PrivateKey& key);
-  // Adds this key's signature to every draft that it may sign. Returns their names; throws Error when there are none.
-  std::vector<std::string> sign(const PrivateKey& key);
+  // Adds this key's signature to every draft that it may sign. Returns their names; throws Error when there are none. `show` is told before
+  // each signature what it is given for, changes() of the very bytes that are signed then; what it throws leaves the draft unsigned.
+  using Show = std::function<void(const std::string& role, const std::vector<std::string>& changes)>;
+  std::vector<std::string> sign(const PrivateKey& key, const Show& show = nullptr);
+  // What the draft of a role says that its newest public version does not, and the other way round, member by member: what a signature is
+  // given for. One line each, "+ name = value" or "- name = value"; nothing is left out.
+  std::vector<std::string> changes(const std::string& role);
   // Makes all drafts public, and new snapshot and timestamp of them. Throws Error, and publishes nothing, when a draft lacks signatures.
   // Returns until when (UTC) devices take it for fresh: it must be published again before.
   std::string publish(const PrivateKey& snapshot, const PrivateKey& timestamp);
@@ -58,6 +64,7 @@ class Repository {
   int64_t newest(const std::string& role);
   std::string load(const std::string& role);  // draft, or the newest public one
   std::string load_public(const std::string& role);
+  std::vector<std::string> changes_to(const std::string& role, const std::string& draft);
   void require_signed(const std::string& role, const std::string& text);
   void put_target(const std::string& role, const std::string& target_path, std::string_view bytes);
   std::string expiry(uint64_t days);

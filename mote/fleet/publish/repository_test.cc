@@ -55,6 +55,10 @@ TEST_F(RepositoryTest, WhatIsPublishedIsTrusted) {
   // Halting needs the online keys only.
   repo.halt("stable");
   EXPECT_EQ(repo.sign(keys["rollout"][0]), std::vector<std::string>{"rollout"});
+  // What a signature is given for can be read.
+  const std::vector<std::string> changes = repo.changes("rollout");
+  EXPECT_FALSE(changes.empty());
+  for (const std::string& line : changes) EXPECT_TRUE(line[0] == '+' || line[0] == '-') << line;
   publish();
   tuf::Client later = client();
   EXPECT_NE(files.read(later.download(*later.find("rollout/stable.json"), "/targets", "got"), 0, 999).find("\"halted\":true"),
@@ -211,6 +215,26 @@ TEST_F(RepositoryTest, LifetimesStay) {
   EXPECT_EQ(days("timestamp.json", tuf::kTimestamp), 2);
   replace_file(files, "other/settings.toml", "root_days = 0\n");
   EXPECT_THROW(Repository(files, clock, "other"), Error);
+}
+
+// Shown first, then signed: the bytes that were shown, whatever lies there by then; and nothing where showing failed.
+TEST_F(RepositoryTest, WhatIsSignedWasShownBefore) {
+  sign_all();
+  publish();
+  repo.add("kws.mpkg", "kws/1.0.0.mpkg");
+  const std::string path = "repo/draft/targets.json", unsigned_draft = *read_file(files, path, 1 << 20);
+  EXPECT_THROW(repo.sign(keys["targets"][0], [](const auto&, const auto&) { throw Error("nobody looks"); }), Error);
+  EXPECT_EQ(*read_file(files, path, 1 << 20), unsigned_draft);
+  std::vector<std::string> shown;
+  repo.sign(keys["targets"][0], [&](const std::string& role, const std::vector<std::string>& changes) {
+    EXPECT_EQ(role, "targets");
+    EXPECT_EQ(*read_file(files, path, 1 << 20), unsigned_draft);
+    shown = changes;
+    repo.add("kws.mpkg", "kws/6.6.6.mpkg");  // another draft takes its place meanwhile
+  });
+  EXPECT_EQ(shown, repo.changes("targets"));
+  for (const std::string& line : shown) EXPECT_EQ(line.find("6.6.6"), std::string::npos) << line;
+  EXPECT_EQ(read_file(files, path, 1 << 20)->find("6.6.6"), std::string::npos);
 }
 
 }  // namespace

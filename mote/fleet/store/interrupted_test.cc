@@ -32,7 +32,7 @@ bool trouble() {
 size_t less(size_t bytes) { return g_trouble.short_counts && bytes > 1 ? bytes / 2 + 1 : bytes; }
 
 const FileCalls kTroubled = {
-    [](const char* path, int flags, unsigned mode) { return trouble() ? -1 : ::open(path, flags, mode); },
+    [](int folder, const char* path, int flags, unsigned mode) { return trouble() ? -1 : ::openat(folder, path, flags, mode); },
     [](int file, void* to, size_t bytes, long offset) -> long { return trouble() ? -1 : ::pread(file, to, less(bytes), offset); },
     [](int file, const void* from, size_t bytes, long offset) -> long {
       return trouble() ? -1 : ::pwrite(file, from, less(bytes), offset);

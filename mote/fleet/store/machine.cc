@@ -1,5 +1,7 @@
 #include "mote/fleet/store/machine.h"
 
+#include "mote/fleet/base/text.h"
+
 namespace mote::fleet::store {
 namespace {
 
@@ -9,12 +11,12 @@ bool at_rest(State s) { return s == State::kIdle || s == State::kConfirmed || s 
 Record end(Record r, State state, const std::string& reason, bool quarantine) {
   if (quarantine && !r.quarantines(r.candidate.digest)) {
     if (r.quarantine.size() >= kMaxQuarantined) r.quarantine.erase(r.quarantine.begin());
-    r.quarantine.push_back({r.candidate.digest, reason.substr(0, kMaxReasonBytes)});
+    r.quarantine.push_back({r.candidate.digest, printable(reason, kMaxReasonBytes)});
   }
   r.state = state;
   r.candidate = Model();
   r.tries_left = 0;
-  r.reason = reason.substr(0, kMaxReasonBytes);
+  r.reason = printable(reason, kMaxReasonBytes);
   return r;
 }
 
@@ -87,7 +89,11 @@ Record step(const Record& r, const Event& event) {
     case EventKind::kRefuse: return r.state == State::kRefreshed ? end(r, State::kIdle, event.reason, false) : r;
     case EventKind::kFetch: return from(State::kAdmitted, State::kFetching);
     case EventKind::kVerify: return from(State::kFetching, State::kVerified);
-    case EventKind::kProbePass: return from(State::kVerified, State::kProbed);
+    case EventKind::kProbePass: {
+      Record out = from(State::kVerified, State::kProbed);
+      if (r.state == State::kVerified) out.candidate.variant = event.model.variant;
+      return out;
+    }
     case EventKind::kProbeFail: return r.state == State::kVerified ? end(r, State::kIdle, event.reason, true) : r;
     case EventKind::kStage: return from(State::kProbed, State::kStaged);
     case EventKind::kActivate: {

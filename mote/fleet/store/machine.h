@@ -11,10 +11,10 @@ enum class EventKind : uint8_t {
   kProvision,  // a factory model becomes known-good; only where there is none
   kRefresh,    // signed metadata offer `model`
   kAdmit,
-  kRefuse,  // not for this device now: `reason`
-  kFetch,   // fetching starts
-  kVerify,  // the object is in the store, synced, read again, its digest right
-  kProbePass,
+  kRefuse,     // not for this device now: `reason`
+  kFetch,      // fetching starts
+  kVerify,     // the object is in the store, synced, read again, its digest right
+  kProbePass,  // `model.variant` was probed
   kProbeFail,  // the object is not to be trusted with running: `reason`
   kStage,      // ready to be switched to
   kActivate,   // the trial begins: `tries` starts

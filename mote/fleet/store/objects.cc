@@ -1,5 +1,6 @@
 #include "mote/fleet/store/objects.h"
 
+#include "mote/fleet/base/digest.h"
 #include "mote/fleet/base/error.h"
 #include "mote/fleet/base/text.h"
 
@@ -12,9 +13,21 @@ void Objects::prepare() {
   for (const char* folder : {"/objects", "/incoming"}) files_.make_dir(dir_ + folder);
 }
 
-bool Objects::intact(const Model& model) {
-  if (files_.size(path(model.digest)) != model.bytes) return false;
-  return digest_file(files_, path(model.digest)) == model.digest;
+std::optional<Mapping> Objects::open(const Model& model) {
+  if (files_.size(path(model.digest)) != model.bytes) return std::nullopt;
+  Mapping mapping = files_.map(path(model.digest));
+  if (mapping.bytes.size() != model.bytes || digest(mapping.bytes) != model.digest) return std::nullopt;
+  return mapping;
+}
+
+Condition Objects::look(const Model& model, Mapping* out_mapping, std::string* out_why) try {
+  std::optional<Mapping> found = open(model);
+  if (!found) return Condition::kDamaged;
+  if (out_mapping != nullptr) *out_mapping = *std::move(found);
+  return Condition::kIntact;
+} catch (const IoError& e) {
+  if (out_why != nullptr) *out_why = e.what();
+  return Condition::kUnreadable;
 }
 
 bool Objects::adopt(const Model& model) {

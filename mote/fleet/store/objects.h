@@ -12,6 +12,9 @@
 
 namespace mote::fleet::store {
 
+// What became of an object since it was stored.
+enum class Condition { kIntact, kDamaged, kUnreadable };  // kDamaged: gone, or other bytes; kUnreadable: the medium fails
+
 class Objects {
  public:
   Objects(Files& files, std::string dir) : files_(files), dir_(std::move(dir)) {}
@@ -20,8 +23,11 @@ class Objects {
   std::string incoming(const std::string& digest) const;  // where it is written before
   void prepare();                                         // makes the folders
 
-  // Are the bytes there, and the right ones? Reads all of them.
-  bool intact(const Model& model);
+  // The bytes, after all of them were read and hashed; nothing when they are not the right ones. Whoever uses the object uses these,
+  // whatever its name means by then. Throws IoError where they cannot be read.
+  std::optional<Mapping> open(const Model& model);
+  // The same as a value: `out_mapping` is set where it is intact, `out_why` where the medium fails.
+  Condition look(const Model& model, Mapping* out_mapping = nullptr, std::string* out_why = nullptr);
   // Takes what incoming() holds into the store. False, and nothing taken, when it is not the model; it is removed then.
   bool adopt(const Model& model);
 

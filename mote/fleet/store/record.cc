@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kMagic = "MOTESLOT";
 constexpr uint64_t kFormat = 1;
-constexpr size_t kBodyBytes = kRecordBytes - kSha256Bytes, kTextBytes = 64;
+constexpr size_t kBodyBytes = kRecordBytes - kSha256Bytes, kTextBytes = 64, kNameBytes = 129;
 
 // Little-endian numbers, texts in fields of fixed size: length, bytes, zeros.
 class Writer {
@@ -109,7 +109,9 @@ std::string encode(const Record& r) {
     w.text(r.quarantine[i].digest);
     w.text(r.quarantine[i].reason);
   }
-  static_assert(8 * 7 + 3 * (2 * kTextBytes + 16) + kTextBytes + kMaxQuarantined * 2 * kTextBytes <= kBodyBytes);
+  // Behind what programs of format 1 have always read: those before them found zeros here, which are empty names.
+  for (const Model* m : {&r.known_good, &r.previous, &r.candidate}) w.text(m->variant, kNameBytes);
+  static_assert(8 * 7 + 3 * (2 * kTextBytes + 16 + kNameBytes) + kTextBytes + kMaxQuarantined * 2 * kTextBytes <= kBodyBytes);
   w.out.resize(kBodyBytes, '\0');
   return w.out + digest(w.out);
 }
@@ -137,6 +139,7 @@ std::optional<Record> decode(std::string_view bytes) {
     q.reason = in.text();
     r.quarantine.push_back(q);
   }
+  for (Model* m : {&r.known_good, &r.previous, &r.candidate}) m->variant = in.text(kNameBytes);
   if (!in.good) return std::nullopt;
   return r;
 }

@@ -19,8 +19,10 @@ struct Model {
   uint64_t bytes = 0;
   uint64_t security_counter = 0;
   std::string version;  // for people, at most 63 bytes
+  std::string variant =
+      {};  // file of the package that was probed and is to run, at most 128 bytes; empty: before the probe, or an old record
   bool operator==(const Model& o) const {
-    return digest == o.digest && bytes == o.bytes && security_counter == o.security_counter && version == o.version;
+    return digest == o.digest && bytes == o.bytes && security_counter == o.security_counter && version == o.version && variant == o.variant;
   }
 };
 

@@ -5,6 +5,11 @@
 #include "mote/fleet/base/error.h"
 
 namespace mote::fleet::store {
+namespace {
+
+constexpr uint64_t kLockMs = 5000;  // a commit takes milliseconds: who holds the lock longer hangs, or means harm
+
+}  // namespace
 
 Slots::Slots(Files& files, std::string dir) : files_(files), dir_(std::move(dir)) { load(); }
 
@@ -53,7 +58,8 @@ void Slots::affirm() {
 }
 
 std::shared_ptr<void> Slots::hold() {
-  std::shared_ptr<void> alone = files_.lock(dir_ + "/lock", true);
+  std::shared_ptr<void> alone = files_.lock(dir_ + "/lock", kLockMs);
+  if (!alone) return nullptr;
   const uint64_t known = record_.generation;
   load();
   return record_.generation == known ? alone : nullptr;
@@ -62,7 +68,8 @@ std::shared_ptr<void> Slots::hold() {
 bool Slots::tell(const Event& event) {
   if (step(record_, event) == record_) return false;
   make_files();
-  const std::shared_ptr<void> alone = files_.lock(dir_ + "/lock", true);
+  const std::shared_ptr<void> alone = files_.lock(dir_ + "/lock", kLockMs);
+  if (!alone) throw Error(dir_ + "/lock: another process has held it for " + std::to_string(kLockMs / 1000) + " s; nothing was changed");
   load();
   Record next = step(record_, event);
   if (next == record_) return false;

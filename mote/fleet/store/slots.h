@@ -18,6 +18,7 @@ class Slots {
 
   // The record as last read or committed.
   const Record& record() const { return record_; }
+  bool readable() const { return !unreadable_; }  // false: what a slot that could not be read holds may be newer
 
   // Commits step(record, event) when that changes anything; says whether it did. Other processes may have committed since: the record is
   // read again, and nobody else commits meanwhile. When it throws, the medium may hold either record: the next commit makes sure of the

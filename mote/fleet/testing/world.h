@@ -54,8 +54,18 @@ class SetMachine : public System {
 
 class SetProber : public agent::Prober {
  public:
-  agent::ProbeReport probe(const std::string&, const package::Variant&, uint64_t) override { return {failure, 1, 1, 1}; }
+  agent::GoldenReport probe(const Mapping&, const package::Variant&) override {
+    agent::GoldenReport out = report;
+    if (!failure.empty()) out.failure = failure;
+    return out;
+  }
   std::string failure;
+  agent::GoldenReport report = [] {
+    agent::GoldenReport good;
+    good.outputs = 1;
+    good.opened = true;
+    return good;
+  }();
 };
 
 // A device "d1" that follows channel "stable" for the model "kws".
@@ -69,9 +79,10 @@ class World {
     configure("");
   }
 
-  void configure(const std::string& more) {
+  // `more`: tables behind the models; `first`: names before them.
+  void configure(const std::string& more, const std::string& first = "") {
     replace_file(files, agent::config_path("device"),
-                 "metadata_url = \"/metadata\"\ntargets_url = \"/targets\"\ndevice = \"d1\"\n[models]\nkws = \"stable\"\n" + more);
+                 first + "metadata_url = \"/metadata\"\ntargets_url = \"/targets\"\ndevice = \"d1\"\n[models]\nkws = \"stable\"\n" + more);
   }
 
   void sign_and_publish() {
@@ -85,16 +96,21 @@ class World {
     repo.publish(keys["snapshot"][0], keys["timestamp"][0]);
   }
 
-  // Publishes a version whose program is some bytes.
-  void offer(const std::string& version, const package::HealthGate& gate = {}, int percent = 100) {
+  // Publishes a version whose program is `program`, or some bytes.
+  void offer(const std::string& version, const package::HealthGate& gate = {}, int percent = 100, uint64_t security_counter = 0) {
     package::Manifest m;
     m.id = "kws";
     m.version = version;
+    m.security_counter = security_counter;
     m.runtime_min = "0.0.1";
     m.health = gate;
-    m.variants = {{"kws.mote", needs}};
-    replace_file(files, "kws.mote", "program " + version);
-    package::create(files, m, {{"kws.mote", "kws.mote"}}, "kws.mpkg");
+    m.variants = variants.empty() ? std::vector<package::Variant>{{"kws.mote", needs}} : variants;
+    std::vector<package::SourceFile> sources;
+    for (const package::Variant& v : m.variants) {
+      replace_file(files, v.file, program.empty() ? v.file + " of " + version : program);
+      sources.push_back({v.file, v.file});
+    }
+    package::create(files, m, sources, "kws.mpkg");
     repo.add("kws.mpkg", "kws/" + version + ".mpkg");
     repo.set_ring({"stable", "kws/" + version + ".mpkg", percent, false});
     sign_and_publish();
@@ -126,6 +142,7 @@ class World {
     agent::Observations seen;
     seen.digest = r.candidate.digest;
     seen.starts = 1;
+    seen.golden = agent::Golden::kPassed;
     seen.failure = failure;
     agent::write_observations(files, agent::model_dir("device", "kws"), seen);
     return round();
@@ -138,6 +155,8 @@ class World {
   FolderFetcher fetcher{files, "repo"};
   publish::Repository repo{files, clock, "repo"};
   package::Requirements needs;
+  std::vector<package::Variant> variants;  // empty: kws.mote with `needs`
+  std::string program;
   std::map<std::string, std::vector<PrivateKey>> keys;
 };
 

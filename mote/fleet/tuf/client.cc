@@ -60,7 +60,7 @@ Client::Client(Files& files, Fetcher& fetcher, Clock& clock, std::string metadat
       limits_(limits) {}
 
 void Client::init(Files& files, const std::string& metadata_dir, std::string_view root) {
-  Trust(root, 0);
+  const Trust checked(root, 0);  // throws where it is no root
   files.make_dir(metadata_dir);
   replace_file(files, metadata_dir + "/root.json", root);
 }
@@ -187,7 +187,8 @@ std::string Client::target_url(const Target& target, const std::string& base_url
 }
 
 std::string Client::download(const Target& target, const std::string& base_url, const std::string& dir) {
-  const std::string path = dir + "/" + percent_encode(target.path), part = path + ".part";
+  std::string path = dir + "/" + percent_encode(target.path);
+  const std::string part = path + ".part";
   if (file_matches(files_, path, target.info)) return path;
   files_.make_dir(dir);
   try {

@@ -1,6 +1,7 @@
 // mote-tuf: the client by itself, for interoperability tests. Exit code 0 or 1.
 
 #include <cstdio>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ Arguments parse(int argc, char** argv) {
     if (name == "--target-base-url") return void(a.target_base_url = value);
     if (name == "--target-dir") return void(a.target_dir = value);
     if (name == "--target-name") return a.target_names.push_back(value);
-    throw Error("unknown option " + name + "\n" + kUsage);
+    throw std::invalid_argument("unknown option " + name + "\n" + kUsage);
   };
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
@@ -42,7 +43,7 @@ Arguments parse(int argc, char** argv) {
     } else if (const size_t equals = word.find('='); equals != std::string::npos) {
       option(word.substr(0, equals), word.substr(equals + 1));
     } else {
-      if (++i == argc) throw Error(word + " needs a value\n" + kUsage);
+      if (++i == argc) throw std::invalid_argument(word + " needs a value\n" + kUsage);
       option(word, argv[i]);
     }
   }
@@ -50,7 +51,7 @@ Arguments parse(int argc, char** argv) {
 }
 
 void require(bool there, const char* what) {
-  if (!there) throw Error(std::string(what) + " is missing\n" + kUsage);
+  if (!there) throw std::invalid_argument(std::string(what) + " is missing\n" + kUsage);
 }
 
 void run(const Arguments& a) {

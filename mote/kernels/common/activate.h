@@ -1,6 +1,6 @@
 #pragma once
 
-// The activations of ops/common/activation.h over vectors and rows.
+// The activations of ops/common/activation.h on vectors and on rows in memory.
 
 #include "mote/kernels/common/math.h"
 #include "mote/ops/common/activation.h"
@@ -9,24 +9,24 @@ namespace mote::kernels::MOTE_ISA_NAME {
 
 using ops::Activation;
 
-MOTE_INLINE VF clamp(VF x, VF lo, VF hi) { return smaller(hi, larger(lo, x)); }  // in this order NaN stays NaN
+MOTE_INLINE VF clamp(VF x, VF lo, VF hi) { return smaller(hi, larger(lo, x)); }  // this operand order propagates NaN in x
 
-// What an activation leaves of the numbers; `more`: that is not all it does.
+// The clamp of an activation. needs_function: the activation is not a clamp; activate_row_for() gives the function that computes it.
 struct ActivationBounds {
   float lo = -HUGE_VALF, hi = HUGE_VALF;
-  bool more = false;
+  bool needs_function = false;
   MOTE_INLINE ActivationBounds(uint32_t activation, float a, float b) {
     switch (static_cast<Activation>(activation)) {
       case Activation::kClamp: lo = a, hi = b; break;
       case Activation::kRelu: lo = 0; break;
       case Activation::kRelu6: lo = 0, hi = 6; break;
       case Activation::kNone: break;
-      default: more = true; break;
+      default: needs_function = true; break;
     }
   }
 };
 
-// Kind is a constant where it is called in a loop.
+// One vector. Kind is a template argument so that the switch folds away inside loops.
 template <Activation Kind>
 MOTE_INLINE VF activate(VF x, VF a, VF b) {
   const F32 d;
@@ -53,8 +53,8 @@ MOTE_INLINE VF activate(VF x, VF a, VF b) {
   return x;
 }
 
-// Elements [at, at + count) of each row become what the activation makes of them.
-using ActivateFn = void (*)(float a, float b, float* const* row, int32_t rows, int64_t at, int32_t count);
+// Applies the activation in place to elements [first, first + count) of each row; a and b are its parameters.
+using ActivateFn = void (*)(float a, float b, float* const* row, int32_t rows, int64_t first, int32_t count);
 ActivateFn activate_row_for(uint32_t kind);
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

@@ -1,6 +1,7 @@
 #pragma once
 
-// Quotients, roots and whole numbers that are rounded as always. 32-bit Arm has none of vectors: Highway's come near, and lose 0's sign.
+// Division, square root and rounding with IEEE results. 32-bit Arm has no vector instructions for them, and Highway's replacements are
+// approximate and lose the sign of 0: there these work lane by lane.
 
 #include "mote/kernels/common/simd.h"
 
@@ -8,7 +9,7 @@ namespace mote::kernels::MOTE_ISA_NAME {
 
 #if HWY_ARCH_ARM_V7
 template <class V, class F>
-MOTE_INLINE V each_lane(V a, V b, const F& f) {
+MOTE_INLINE V map_lanes(V a, V b, const F& f) {
   const hn::DFromV<V> d;
   alignas(16) float x[4], y[4];
   hn::Store(a, d, x);
@@ -18,20 +19,20 @@ MOTE_INLINE V each_lane(V a, V b, const F& f) {
 }
 template <class V>
 MOTE_INLINE V quotient(V a, V b) {
-  return each_lane(a, b, [](float x, float y) { return x / y; });
+  return map_lanes(a, b, [](float x, float y) { return x / y; });
 }
-MOTE_INLINE VF root(VF x) {
-  return each_lane(x, x, [](float v, float) { return __builtin_sqrtf(v); });
+MOTE_INLINE VF square_root(VF x) {
+  return map_lanes(x, x, [](float v, float) { return __builtin_sqrtf(v); });
 }
-// x rounded to a whole number, with the sign of x.
-MOTE_INLINE VF signed_as(VF whole, VF x) { return hn::CopySign(whole, x); }
+// `rounded` (x rounded to an integer) with the sign of x.
+MOTE_INLINE VF with_sign_of(VF rounded, VF x) { return hn::CopySign(rounded, x); }
 #else
 template <class V>
 MOTE_INLINE V quotient(V a, V b) {
   return hn::Div(a, b);
 }
-MOTE_INLINE VF root(VF x) { return hn::Sqrt(x); }
-MOTE_INLINE VF signed_as(VF whole, VF) { return whole; }
+MOTE_INLINE VF square_root(VF x) { return hn::Sqrt(x); }
+MOTE_INLINE VF with_sign_of(VF rounded, VF) { return rounded; }
 #endif
 
 }  // namespace mote::kernels::MOTE_ISA_NAME

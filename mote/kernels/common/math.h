@@ -1,6 +1,6 @@
 #pragma once
 
-// Functions of vectors: within a few units in the last place of f32, NaN stays NaN, nothing overflows on the way.
+// Elementary functions on vectors: errors of a few units in the last place of f32, NaN propagates, no intermediate result overflows.
 
 #include <cmath>
 
@@ -8,8 +8,8 @@
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
-// The first `count` lanes of memory, the others 0. Reads nothing behind them.
-MOTE_INLINE VF load_some(const float* p, int32_t count) {
+// The first `count` lanes from memory, the others 0. Reads nothing behind them.
+MOTE_INLINE VF load_partial(const float* p, int32_t count) {
   const F32 d;
   if (count >= kLanes) return load(p);
   if constexpr (HWY_ARCH_X86 != 0) return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, p);
@@ -17,7 +17,7 @@ MOTE_INLINE VF load_some(const float* p, int32_t count) {
   for (int32_t i = 0; i < count; ++i) buffer[i] = p[i];
   return hn::Load(d, buffer);
 }
-MOTE_INLINE void store_some(VF v, int32_t count, float* p) {
+MOTE_INLINE void store_partial(VF v, int32_t count, float* p) {
   const F32 d;
   if (count >= kLanes) return store(v, p);
   if constexpr (HWY_ARCH_X86 != 0) return hn::BlendedStore(v, hn::FirstN(d, static_cast<size_t>(count)), d, p);
@@ -26,12 +26,12 @@ MOTE_INLINE void store_some(VF v, int32_t count, float* p) {
   for (int32_t i = 0; i < count; ++i) p[i] = buffer[i];
 }
 
-// y[i] = f(x[i]) for rows of neighbours; x and y may be the same.
+// y[i] = f(x[i]) for contiguous rows; x and y may be the same.
 template <class F>
 MOTE_INLINE void map_row(const float* x, float* y, int32_t count, const F& f) {
   int32_t i = 0;
   for (; i + kLanes <= count; i += kLanes) store(f(load(x + i)), y + i);
-  if (i < count) store_some(f(load_some(x + i, count - i)), count - i, y + i);
+  if (i < count) store_partial(f(load_partial(x + i, count - i)), count - i, y + i);
 }
 
 // Horner's scheme, highest coefficient first.
@@ -42,13 +42,13 @@ MOTE_INLINE VF polynomial(VF x, float first, C... rest) {
   return sum;
 }
 
-// 2^n for whole n in [-126, 127].
+// 2^n for integer n in [-126, 127].
 MOTE_INLINE VF power_of_two(VF n) {
   const hn::RebindToSigned<F32> di;
   return hn::BitCast(F32(), hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(di, n), hn::Set(di, 127))));
 }
 
-// x = n * ln 2 + r, e^x = 2^n * e^r: *n, and e^r.
+// Argument reduction x = n * ln 2 + r, so e^x = 2^n * e^r: writes n, returns e^r.
 MOTE_INLINE VF exp_parts(VF x, VF* n) {
   *n = hn::Round(hn::Mul(x, broadcast(1.44269504f)));
   VF r = hn::NegMulAdd(*n, broadcast(0.693145752f), x);
@@ -57,7 +57,7 @@ MOTE_INLINE VF exp_parts(VF x, VF* n) {
   return hn::Add(broadcast(1.0f), hn::MulAdd(hn::Mul(r, r), q, r));
 }
 
-// 2^n in two halves, so that the ends of the range (denormals, infinity) come out right.
+// Scales by 2^(n/2) twice, so that results at the ends of the range (denormals, infinity) are right.
 MOTE_INLINE VF exp(VF x) {
   VF n;
   const VF e = exp_parts(smaller(broadcast(89.0f), larger(broadcast(-104.0f), x)), &n);
@@ -65,11 +65,11 @@ MOTE_INLINE VF exp(VF x) {
   return hn::Mul(hn::Mul(e, power_of_two(half)), power_of_two(hn::Sub(n, half)));
 }
 
-// e^x for x brought into [-87, 87], where results are neither denormal nor infinite; to two units of the last place.
+// e^x with x clamped to [-87, 87], where results are neither denormal nor infinite; error of two units in the last place.
 MOTE_INLINE VF exp_normal(VF x) {
   const hn::RebindToSigned<F32> di;
   x = smaller(broadcast(87.0f), larger(broadcast(-87.0f), x));
-  // The last bit of `shift` counts ones, so the sum is rounded to whole n, and its low bits are n + 127: the exponent of 2^n.
+  // The last place of `shift` is 1, so the sum is rounded to an integer n, and its low bits are n + 127: the exponent field of 2^n.
   const VF shift = broadcast(12582912.0f + 127);
   const VF sum = hn::MulAdd(x, broadcast(1.44269504f), shift), n = hn::Sub(sum, shift);
   VF r = hn::NegMulAdd(n, broadcast(0.693145752f), x);
@@ -78,15 +78,15 @@ MOTE_INLINE VF exp_normal(VF x) {
   return hn::Mul(e, hn::BitCast(F32(), hn::ShiftLeft<23>(hn::BitCast(di, sum))));
 }
 
-// e^x for x <= 0; 0 where the result would be denormal, which would take the processor many times as long.
-MOTE_INLINE VF exp_fading(VF x) { return hn::IfThenZeroElse(hn::Lt(x, broadcast(-87.0f)), exp_normal(x)); }
+// e^x for x <= 0; results that would be denormal are flushed to 0, because arithmetic on denormals is many times slower.
+MOTE_INLINE VF exp_flush_denormal(VF x) { return hn::IfThenZeroElse(hn::Lt(x, broadcast(-87.0f)), exp_normal(x)); }
 
-// 1 / x for x in [1, 2^126], without a division. Corrections by what is left keep 1 / 1 exact.
+// 1 / x for x in [1, 2^126] by Newton's method. Correcting by the residual keeps 1 / 1 exact.
 MOTE_INLINE VF reciprocal(VF x) {
   const VF one = broadcast(1.0f);
   VF r = hn::ApproximateReciprocal(x);
   r = hn::MulAdd(r, hn::NegMulAdd(x, r, one), r);
-  if constexpr (kLanes < 16) r = hn::MulAdd(r, hn::NegMulAdd(x, r, one), r);  // the first guess has fewer bits there
+  if constexpr (kLanes < 16) r = hn::MulAdd(r, hn::NegMulAdd(x, r, one), r);  // the initial approximation has fewer bits there
   return r;
 }
 
@@ -101,7 +101,7 @@ MOTE_INLINE VF sigmoid(VF x) {
   return reciprocal(hn::Add(one, exp_normal(hn::Neg(x))));
 }
 
-// x * sigmoid(gate). A gate of minus infinity closes wholly, so that minus infinity times it is NaN, as the operator has it.
+// x * sigmoid(gate). The sigmoid of minus infinity is exactly 0, so that minus infinity times it is NaN as in the portable kernel.
 MOTE_INLINE VF silu(VF x, VF gate) { return hn::Mul(x, hn::IfThenElse(hn::Lt(gate, broadcast(-87.0f)), hn::Zero(F32()), sigmoid(gate))); }
 
 // tanh |x| = (1 - e) / (1 + e) with e = exp(-2 |x|); near 0 by a polynomial, where that would cancel.
@@ -114,26 +114,26 @@ MOTE_INLINE VF tanh(VF x) {
   return hn::CopySign(hn::IfThenElse(hn::Lt(size, broadcast(0.55f)), near, far), x);
 }
 
-// 2^-x for x >= 0; 0 where the result would be denormal.
-MOTE_INLINE VF power_fading(VF x) {
+// 2^-x for x >= 0; results that would be denormal are flushed to 0.
+MOTE_INLINE VF exp2_negative_flush_denormal(VF x) {
   const hn::RebindToSigned<F32> di;
-  const VF most = broadcast(126.0f), shift = broadcast(12582912.0f + 127);  // as in exp_normal
-  const VF size = smaller(most, x), sum = hn::Sub(shift, size), r = hn::Add(hn::Sub(sum, shift), size);
+  const VF limit = broadcast(126.0f), shift = broadcast(12582912.0f + 127);  // as in exp_normal
+  const VF size = smaller(limit, x), sum = hn::Sub(shift, size), r = hn::Add(hn::Sub(sum, shift), size);
   const VF e = polynomial(r, -0.0013264727f, 0.00967151265f, -0.0555073374f, 0.240222421f, -0.693146978f, 1.0f);
-  return hn::IfThenZeroElse(hn::Gt(x, most), hn::Mul(e, hn::BitCast(F32(), hn::ShiftLeft<23>(hn::BitCast(di, sum)))));
+  return hn::IfThenZeroElse(hn::Gt(x, limit), hn::Mul(e, hn::BitCast(F32(), hn::ShiftLeft<23>(hn::BitCast(di, sum)))));
 }
 
-// 1 + erf(x) through erfc |x| = 2^-P(|x|), P fitted to -log2 erfc on [0, 4.2]: the error is below 1e-7 everywhere, and the left tail
-// is exact to a few units.
+// 1 + erf(x) through erfc |x| = 2^-P(|x|), P fitted to -log2 erfc on [0, 4.2]: the absolute error is below 1e-7, and the left tail is
+// within a few units in the last place.
 MOTE_INLINE VF one_plus_erf(VF x) {
   const VF z = smaller(broadcast(20.0f), hn::Abs(x));
   const VF p = hn::Mul(z, polynomial(z, 4.53550916e-05f, -0.000445478817f, 0.0014893486f, 0.000774779659f, -0.0282538097f, 0.148481673f,
                                      0.918416421f, 1.62790866f));
-  const VF e = power_fading(p);  // the left tail goes to 0
+  const VF e = exp2_negative_flush_denormal(p);  // the left tail goes to 0
   return hn::IfThenElse(hn::Lt(x, hn::Zero(F32())), e, hn::Sub(broadcast(2.0f), e));
 }
 
-// Near 0 by its series, where 1 + erf would cancel.
+// By its series near 0, where subtracting 1 from 1 + erf would cancel.
 MOTE_INLINE VF erf(VF x) {
   const VF s = hn::Mul(x, x);
   const VF near = hn::Mul(
@@ -171,8 +171,8 @@ MOTE_INLINE VF log(VF x) {
   VF y = hn::Sub(log_normal(scaled), hn::IfThenElseZero(tiny, broadcast(15.9423852f)));
   y = hn::IfThenElse(hn::Eq(x, infinity), infinity, y);
   y = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), y);
-  // Below 0 the square root, which gives NaN too; NaN stays.
-  return hn::IfThenElse(hn::Ge(x, zero), y, root(hn::Sub(x, hn::IfThenElseZero(hn::Lt(x, zero), broadcast(1.0f)))));
+  // Negative x: the square root of a negative number gives the NaN; a NaN propagates.
+  return hn::IfThenElse(hn::Ge(x, zero), y, square_root(hn::Sub(x, hn::IfThenElseZero(hn::Lt(x, zero), broadcast(1.0f)))));
 }
 
 // log(1 + e^x) = max(x, 0) + log1p(e^-|x|); log1p(u) as log(w) * u / (w - 1) with w = 1 + u, which keeps small u.

@@ -6,7 +6,7 @@
 
 namespace mote::kernels::MOTE_ISA_NAME {
 
-// The eight tiles of a processor that has them, 16 rows of 64 bytes each. The thread has them from construction to destruction.
+// Configures the eight AMX tile registers of this thread as 16 rows of 64 bytes each, and releases them at the end of the scope.
 class AmxScope {
  public:
   AmxScope() {

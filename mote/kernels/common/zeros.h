@@ -4,7 +4,7 @@
 
 namespace mote::kernels {
 
-// What taps of a window outside of the input read.
+// A row of zeros: what window taps in the padding read, so that micro-kernels need no bounds checks.
 inline constexpr int32_t kZeroCount = 4096;
 extern const float kZeros[kZeroCount];
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// The audio front end and what streaming programs keep. The arithmetic is the operators' own (mote/ops/common/audio.h).
+// The audio front end, the state of streaming programs, and copies. Uses the arithmetic of the portable operators
+// (mote/ops/common/audio.h).
 
 #include <cstring>
 
@@ -60,7 +61,7 @@ void audio_dct(const AudioDct& a, const int16_t* x, Y* y) {
       *y++ = static_cast<Y>(ops::audio::scaled(a.scale, ops::audio::dot(x, a.matrix + k * a.inputs, a.inputs)));
 }
 
-// A state moves on by some bytes.
+// Shifts a state by some bytes and appends new ones.
 struct ShiftIn {
   uint32_t kept_bytes, new_bytes;
 };

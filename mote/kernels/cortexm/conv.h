@@ -1,7 +1,7 @@
 #pragma once
 
-// Convolutions of 8-bit tensors (H, W, C), three pixels at a time: their inputs are spread to 16 bits in scratch, then multiplied with two
-// channels' weights after the other.
+// s8 convolutions (H, W, C), three output pixels at a time: im2col of their windows to 16-bit pairs in scratch, then a GEMM with two output
+// channels at a time.
 
 #include "mote/kernels/cortexm/dot.h"
 #include "mote/kernels/cortexm/loops.h"
@@ -9,7 +9,7 @@
 
 namespace mote::cortexm {
 
-// Rows of a tensor; a ring holds only the last ones, row r at r % ring.
+// The layout of a tensor; a ring buffer holds only the last rows, row r at r % ring.
 struct Rows {
   int32_t row_bytes, pixel_bytes;
   int16_t rows, width, channels;
@@ -21,7 +21,7 @@ struct Window {
   int16_t rows, width, stride_rows, stride_width, pad_rows, pad_width, dilation_rows, dilation_width;
 };
 
-// The columns [first, end) of a window at `left` that lie inside an input.
+// The window columns [first, end) inside the input, for a window that starts at input column `left`.
 struct Columns {
   int32_t first, end;
   Columns(int32_t left, int32_t width, int32_t inputs) : first(left < 0 ? -left : 0), end(left + width > inputs ? inputs - left : width) {}
@@ -31,18 +31,18 @@ struct Columns {
 struct Conv {
   Rows x, y, residual;
   Window window;
-  const uint32_t* weights;  // as dot_3x2 reads them, two channels after the other; inputs of each row of the window filled up to a word
+  const uint32_t* weights;  // as dot_3x2 reads them, by pairs of channels; each row of the window is padded to a whole word
   const Channel* channels;  // an even number
   const Sum* sum;           // null: no residual
   Range range;
-  int16_t run_words;  // of a row of the window
+  int16_t run_words;  // words of a row of the window
   int8_t x_zero;
   bool pointwise;  // a window of one pixel, no padding, channels a multiple of 4
 };
 
-constexpr int kSlot = 2 * kPixels;  // words of 4 inputs of all pixels
+constexpr int kSlot = 2 * kPixels;  // words that 4 inputs of all pixels take in scratch
 
-// channels: of the output where there is a residual, 0 elsewhere.
+// channels: those of the output if there is a residual, otherwise 0.
 inline uint32_t conv_scratch_bytes(int32_t window_rows, int32_t run_words, int32_t channels) {
   return static_cast<uint32_t>(window_rows * run_words * kSlot) * 4 + static_cast<uint32_t>(kPixels * channels);
 }
@@ -61,7 +61,7 @@ inline uint32_t* put_zeros(uint32_t word, int32_t words, uint32_t* to) {
   return to;
 }
 
-// One row of the window at column `left` where it leaves the input, or would be read beyond it.
+// One row of the window at column `left` where it crosses the border, or where whole words would be read beyond the input.
 inline uint32_t* put_border(const Conv& c, const int8_t* row, int32_t left, uint32_t zeros, uint32_t* to) {
   const int32_t run = c.window.width * c.x.channels, end = c.x.width * c.x.channels;
   int32_t at = left * c.x.channels;
@@ -76,7 +76,7 @@ inline uint32_t* put_border(const Conv& c, const int8_t* row, int32_t left, uint
   return to;
 }
 
-// The inputs of one pixel, spread.
+// im2col of one output pixel: its window, widened to 16-bit pairs.
 inline void put_window(const Conv& c, const int8_t* x, int32_t row, int32_t column, uint32_t* to) {
   const Window& w = c.window;
   if (c.pointwise) {
@@ -109,13 +109,13 @@ inline void put_window(const Conv& c, const int8_t* x, int32_t row, int32_t colu
   }
 }
 
-// Pixels that are not there have the place of the first one, which is written last.
+// Addresses of the pixels that are computed together. Missing pixels alias the first one, which is stored last.
 struct Pixels {
   int8_t* out[kPixels];
   const int8_t* residual[kPixels];
 };
 
-// One channel of the pixels. The result may lie on the residual, so all of that is read first.
+// Requantizes and stores one channel of the pixels. The output may alias the residual, so all of the residual is read first.
 inline void put_channel(const int32_t* sums, const Channel& c, Range range, const Sum* sum, const Pixels& p, int32_t o) {
   int32_t v[kPixels] = {sums[0], sums[1], sums[2]};
   requantize(v, c.multiplier, c.add, c.shift, range);
@@ -134,7 +134,7 @@ inline void all_channels(const Conv& c, const uint32_t* scratch, const Pixels p,
   const Sum* sum = c.sum;
   const int32_t count = c.y.channels;
   if (kHasLoops && !range.narrower && count % 2 == 0) {
-    // With a residual, which the result may lie on: into scratch first.
+    // With a residual, which the output may alias: results go to scratch first.
     int8_t* const rows = reinterpret_cast<int8_t*>(const_cast<uint32_t*>(scratch) + groups * kSlot);
     const Pixels to = sum == nullptr ? p : Pixels{{rows, rows + count, rows + 2 * count}, {}};
     conv_loop({w, scratch, groups, channel, range.left, count / 2, {to.out[0], to.out[1], to.out[2]}});

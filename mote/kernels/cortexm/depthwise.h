@@ -1,7 +1,7 @@
 #pragma once
 
-// Convolutions of 8-bit tensors (H, W, C) with one filter for each channel. The taps of a pixel are named first, those outside of the
-// input as a row of zero points; then four channels are computed at a time.
+// s8 depthwise convolutions (H, W, C): indirection pointers to the taps of a pixel, with a row of zero points for taps in the padding; then
+// four channels at a time.
 
 #include "mote/kernels/cortexm/conv.h"
 
@@ -12,9 +12,9 @@ constexpr int kMostTaps = 64;
 struct Depthwise {
   Rows x, y;
   Window window;
-  const uint32_t* weights;  // for every 4 channels and every tap: pairs of channels 0 and 2, 1 and 3, as the biases shifted left already
+  const uint32_t* weights;  // for every 4 channels and every tap: pairs of channels 0 and 2, 1 and 3; pre-shifted left, as the biases
   const Channel* channels;  // a multiple of 4
-  const int8_t* zeros;      // as many zero points as channels, filled up to a word
+  const int8_t* zeros;      // as many zero points as channels, padded to a word
   Range range;
 };
 
@@ -75,8 +75,8 @@ inline void name_taps(const D& d, const int8_t* x, int32_t row, int32_t column, 
   }
 }
 
-// Rows [begin, end) of the output, pixel by pixel: pixel(taps, at, count, out), where `at` is to be added to each tap. Where a window lies
-// inside the input, the taps named for the first such column serve the rest of the row.
+// Rows [begin, end) of the output, pixel by pixel: pixel(taps, at, count, out), where the offset `at` is added to each pointer. While
+// windows are inside the input, the pointers of the first such column are reused for the rest of the row.
 template <class D, class Pixel>
 inline void each_pixel(const D& d, const int8_t* x, int8_t* y, int32_t begin, int32_t end, const Pixel& pixel) {
   const int8_t* taps[kMostTaps];

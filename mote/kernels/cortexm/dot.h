@@ -1,16 +1,16 @@
 #pragma once
 
-// The inner loops: sums of products of 8-bit weights with inputs.
+// The inner loops: dot products of inputs with 8-bit weights.
 
 #include "mote/kernels/cortexm/dsp.h"
 
 namespace mote::cortexm {
 
-constexpr int kPixels = 3;  // that are computed together
+constexpr int kPixels = 3;  // output pixels that are computed together
 
-// Sums of three pixels times two channels, at the least one group. x: for every 4 inputs (a group) three words with inputs 0 and 2 of each
-// pixel, three with inputs 1 and 3. w: for every group two words, bytes (n0 k0, n1 k0, n0 k2, n1 k2) and (n0 k1, n1 k1, n0 k3, n1 k3).
-// sums: the two biases go in; three sums of channel 0 come out, and three of channel 1.
+// Three pixels times two output channels, over at least one K group (4 inputs). x: for each group three words with inputs 0 and 2 of each
+// pixel, then three with inputs 1 and 3. w: for each group two words, bytes (n0 k0, n1 k0, n0 k2, n1 k2) and (n0 k1, n1 k1, n0 k3, n1 k3).
+// sums: on entry the two biases; on return three accumulators of channel 0, then three of channel 1.
 inline void dot_3x2(const uint32_t* x, const uint32_t* w, uint32_t groups, int32_t* sums) {
   int32_t a[3] = {sums[0], sums[0], sums[0]}, b[3] = {sums[1], sums[1], sums[1]};
   for (uint32_t i = 0; i < groups * 2; ++i, ++w, x += 3) {
@@ -22,7 +22,8 @@ inline void dot_3x2(const uint32_t* x, const uint32_t* w, uint32_t groups, int32
   for (int p = 0; p < 3; ++p) sums[p] = a[p], sums[3 + p] = b[p];
 }
 
-// One row of inputs times four channels. w: for every 4 inputs one word of each channel. sums: the biases go in.
+// One row of inputs times four output channels. w: for each K group one word of each channel. sums: on entry the biases, on return
+// accumulators.
 #if MOTE_CORTEXM_DSP
 [[gnu::naked, gnu::noinline]] inline void dot_1x4(const int8_t* /*x*/, const uint32_t* /*w*/, uint32_t /*groups*/, int32_t* /*sums*/) {
   asm volatile(

@@ -1,7 +1,7 @@
 #pragma once
 
-// The instructions of Armv7E-M and Armv8-M with the DSP extension that the integer kernels are made of, and the same in plain C++ for other
-// machines (little endian). Pairs are two 16-bit lanes of a word.
+// The DSP instructions of Armv7E-M and Armv8-M that the integer kernels use, with plain C++ equivalents for other (little-endian) machines.
+// A pair is two 16-bit lanes of a word.
 
 #include <cstdint>
 #include <cstring>
@@ -24,13 +24,13 @@ inline int32_t high(uint32_t pair) { return static_cast<int16_t>(pair >> 16); }
 inline uint32_t pair_of(int32_t lo, int32_t hi) { return (static_cast<uint32_t>(lo) & 0xffff) | static_cast<uint32_t>(hi) << 16; }
 
 #if MOTE_CORTEXM_DSP
-// Bytes 0 and 2 as a pair.
+// Bytes 0 and 2, sign-extended to a pair.
 inline uint32_t even_bytes(uint32_t v) {
   uint32_t r;
   asm("sxtb16 %0, %1" : "=r"(r) : "r"(v));
   return r;
 }
-// Bytes 1 and 3 as a pair.
+// Bytes 1 and 3, sign-extended to a pair.
 inline uint32_t odd_bytes(uint32_t v) {
   uint32_t r;
   asm("sxtb16 %0, %1, ror #8" : "=r"(r) : "r"(v));
@@ -57,13 +57,13 @@ inline int64_t add_products_long(int64_t sum, uint32_t a, uint32_t b) {
   asm("smlald %0, %1, %2, %3" : "+r"(low_word), "+r"(high_word) : "r"(a), "r"(b));
   return static_cast<int64_t>(static_cast<uint64_t>(static_cast<uint32_t>(high_word)) << 32 | low_word);
 }
-// a * b / 2^32, to nearest, ties up.
+// a * b / 2^32, rounded to nearest, ties toward plus infinity.
 inline int32_t high_mul(int32_t a, int32_t b) {
   int32_t r;
   asm("smmulr %0, %1, %2" : "=r"(r) : "r"(a), "r"(b));
   return r;
 }
-// To each lane of the pair: bytes 0 and 2, or 1 and 3.
+// Adds bytes 0 and 2 (or 1 and 3), sign-extended, to the lanes of the pair.
 inline uint32_t add_even_bytes(uint32_t pair, uint32_t v) {
   uint32_t r;
   asm("sxtab16 %0, %1, %2" : "=r"(r) : "r"(pair), "r"(v));
@@ -74,13 +74,13 @@ inline uint32_t add_odd_bytes(uint32_t pair, uint32_t v) {
   asm("sxtab16 %0, %1, %2, ror #8" : "=r"(r) : "r"(pair), "r"(v));
   return r;
 }
-// Of each of the four bytes the greater one.
+// Maximum of each of the four signed bytes.
 inline uint32_t greatest_bytes(uint32_t a, uint32_t b) {
   uint32_t r;
   asm("ssub8 %0, %1, %2\n\tsel %0, %1, %2" : "=&r"(r) : "r"(a), "r"(b));
   return r;
 }
-// Of each lane of two pairs the greater one.
+// Maximum of each lane of two pairs.
 inline uint32_t greatest_pair(uint32_t a, uint32_t b) {
   uint32_t r;
   asm("ssub16 %0, %1, %2\n\tsel %0, %1, %2" : "=&r"(r) : "r"(a), "r"(b));

@@ -1,15 +1,15 @@
 #pragma once
 
-// Operators on elements that need few products: tables, products and sums with broadcasting, reductions, maxima under windows.
+// Element-wise 8-bit operators: lookup tables, addition, subtraction and multiplication with broadcasting, reductions.
 
 #include "mote/kernels/cortexm/conv.h"
 #include "mote/ops/common/fixed_point.h"
 
 namespace mote::cortexm {
 
-// Any function of one 8-bit element: the compiler computes all 256 results.
+// Any function of one 8-bit element, as a lookup table of all 256 results that the compiler computes.
 struct Table {
-  const uint8_t* results;  // by the element's bits
+  const uint8_t* results;  // indexed by the element's bits
   int32_t count;
 };
 inline void look_up(const Table& t, const void* from, void* to) {
@@ -18,7 +18,7 @@ inline void look_up(const Table& t, const void* from, void* to) {
   for (int32_t i = t.count; i > 0; --i) *y++ = results[*x++];
 }
 
-// The same by rows, which may lie in rings.
+// The same row by row, for ring buffers.
 struct TableRows {
   Rows x, y;
   const uint8_t* results;
@@ -32,7 +32,7 @@ inline void look_up_rows(const TableRows& t, const void* from, void* to, int32_t
   }
 }
 
-// Elements of two tensors and a result, in up to four dimensions; steps in elements, 0 where an operand repeats.
+// Loops over two tensors and the output, in four dimensions; strides in elements, 0 where an operand is broadcast.
 struct Pairs {
   int32_t dims[4], a[4], b[4], y[4];
 };
@@ -76,12 +76,12 @@ inline void multiply_pairs(const MulPairs& m, const int8_t* a, const int8_t* b, 
   });
 }
 
-// (outer, count, inner) to (outer, inner).
+// Reduces (outer, count, inner) to (outer, inner).
 struct Reduction {
   int32_t outer, count, inner;
-  int32_t multiplier, shift, offset, y_zero;  // of sums: what zero points add up to is in `offset`
+  int32_t multiplier, shift, offset, y_zero;  // requantization; `offset` has the zero points' contribution to the sums
 };
-// Means and sums.
+// Sums; means, with the division folded into the multiplier.
 template <class T>
 inline void reduce_sum(const Reduction& r, const T* x, T* y) {
   for (int32_t o = 0; o < r.outer; ++o, x += r.count * r.inner) {

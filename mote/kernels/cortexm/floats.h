@@ -1,7 +1,7 @@
 #pragma once
 
-// Convolutions and matrix products of f32, for cores with a floating-point unit: four channels of up to four pixels in registers. Every
-// output adds its products in the operator's own order, so results have the same bits.
+// f32 convolutions and matrix products for cores with an FPU: accumulators of four output channels times up to four pixels in registers.
+// Products are added in the portable kernel's order, so results are bit-exact.
 
 #include "mote/kernels/cortexm/conv.h"
 #include "mote/ops/common/activation.h"
@@ -16,7 +16,7 @@ struct FloatStage {
 struct FloatConv {
   Rows x, y, residual;
   Window window;
-  const float* weights;  // for every 4 channels, of each input under the window 4 weights; filled up with zeros
+  const float* weights;  // for every 4 output channels: 4 weights for each input of the window; zero-padded
   FloatStage stage;
 };
 
@@ -55,7 +55,7 @@ template <int kPixels>
   }
 }
 
-// Neighbouring pixels whose windows have the same columns inside the input.
+// Adjacent pixels whose windows have the same columns inside the input.
 template <uint32_t kActivation, int kPixels>
 [[gnu::noinline]] inline void float_pixels(const FloatConv& c, const float* x, const float* residual, float* y, int32_t row, int32_t left) {
   const Window& w = c.window;
@@ -97,7 +97,7 @@ inline void float_conv(const FloatConv& c, const float* x, const float* residual
   }
 }
 
-// kCount channels of one pixel.
+// kCount output channels of one pixel.
 template <uint32_t kActivation, int kCount>
 [[gnu::always_inline]] inline void float_channels(const FloatDepthwise& d, const float* x, float* y, int32_t top, int32_t left,
                                                   int32_t at) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Rows of 8-bit inputs times a matrix.
+// s8 fully connected layers: rows of inputs times a weight matrix.
 
 #include "mote/kernels/cortexm/dot.h"
 #include "mote/kernels/cortexm/loops.h"
@@ -8,14 +8,14 @@
 namespace mote::cortexm {
 
 struct FullyConnected {
-  const uint32_t* weights;  // as dot_1x4 reads them, four channels after the other; inputs filled up to a word
+  const uint32_t* weights;  // as dot_1x4 reads them, by groups of four channels; K is padded to a whole word
   const Channel* channels;  // a multiple of 4
   int32_t rows, inputs, outputs;
-  int32_t limit;  // sums are cut to [-limit, limit] first; 0: they are all smaller
+  int32_t limit;  // accumulators saturate to [-limit, limit] first; 0: they cannot exceed it
   Range range;
 };
 
-// Four channels, packed: the inputs in whole words, then what is left of them.
+// Four output channels, packed into a word: the whole words of the input, then its tail `last` (or null).
 inline uint32_t four_outputs(const FullyConnected& f, const int8_t* x, uint32_t groups, const uint32_t* last, const uint32_t* w,
                              const Channel* k) {
   const Range range = f.range;

@@ -1,6 +1,7 @@
 #pragma once
 
-// The products for Armv8.1-M with Helium: 16 multiply-adds an instruction, four channels at a time.
+// s8 convolutions and fully connected layers for Armv8.1-M with Helium (MVE): 16 multiply-adds per instruction, four output channels at a
+// time.
 
 #include <arm_mve.h>
 
@@ -8,7 +9,7 @@
 
 namespace mote::cortexm::helium {
 
-// Four channels: biases, multipliers, what is added, shifts to the left (not positive).
+// Requantization of four channels: biases, multipliers, rounding addends, left shifts (negative or 0).
 struct Channels {
   int32_t bias[4], multiplier[4], add[4], shift[4];
 };
@@ -16,13 +17,13 @@ struct Channels {
 struct Conv {
   Rows x, y, residual;
   Window window;
-  const int8_t* weights;  // for every 4 channels and every 16 inputs: 16 of each channel
+  const int8_t* weights;  // for every 4 output channels and every 16 inputs: 16 weights of each channel
   const Channels* channels;
   const Sum* sum;  // null: no residual
   Range range;
   int32_t blocks;  // of 16 inputs
   int8_t x_zero;
-  bool direct;  // a window of one pixel, no padding, channels a multiple of 16: read in place
+  bool direct;  // 1x1 window, no padding, channels a multiple of 16: inputs are read in place
 };
 
 inline void copy(const int8_t* from, int8_t* to, int32_t bytes) {
@@ -53,8 +54,8 @@ inline int32x4_t added(int32x4_t a, int32x4_t b, const Sum& s) {
   return vmaxq_s32(vminq_s32(v, vdupq_n_s32(s.hi)), vdupq_n_s32(s.lo));
 }
 
-// Sums of four channels over blocks of 16 inputs, at least one, with their biases; w moves on. The loop is written out because a
-// multiply-add across a vector wants its sum in an even register, and compilers then move pointers about.
+// Accumulators of four output channels over at least one block of 16 inputs, starting at the biases; advances w. In assembly because
+// vmladava needs its accumulator in an even register, and compilers then move pointers around in the loop.
 inline int32x4_t dot_4(const int8_t* x, const int8_t*& w, int32_t blocks, const int32_t* bias) {
   int32_t a = bias[0], b = bias[1], c = bias[2], d = bias[3];
   asm volatile(
@@ -72,7 +73,7 @@ inline int32x4_t dot_4(const int8_t* x, const int8_t*& w, int32_t blocks, const 
   return sums;
 }
 
-// The inputs of one pixel, one behind the other.
+// im2col of one output pixel.
 inline void put_window(const Conv& c, const int8_t* x, int32_t row, int32_t column, int8_t* to) {
   const Window& w = c.window;
   const int32_t left = column * w.stride_width - w.pad_width, channels = c.x.channels;
@@ -125,7 +126,7 @@ struct FullyConnected {
   const int8_t* weights;  // as in Conv
   const Channels* channels;
   int32_t rows, inputs, outputs, blocks;
-  int32_t limit;  // sums are cut to [-limit, limit] first; 0: they are all smaller
+  int32_t limit;  // accumulators saturate to [-limit, limit] first; 0: they cannot exceed it
   Range range;
 };
 
@@ -154,13 +155,13 @@ inline void fully_connected(const FullyConnected& f, const int8_t* x, int8_t* y)
 struct Depthwise {
   Rows x, y;
   Window window;
-  const int8_t* weights;     // for every 8 channels and every tap: one of each channel
-  const Channels* channels;  // 0, 2, 4, 6, then 1, 3, 5, 7 of every 8
+  const int8_t* weights;     // for every 8 channels and every tap: one weight of each channel
+  const Channels* channels;  // of every 8 channels: 0, 2, 4, 6, then 1, 3, 5, 7
   const int8_t* zeros;       // as many zero points as channels
   Range range;
 };
 
-// Adds the products of eight channels under the taps to their sums, the even channels apart from the odd ones; w moves on.
+// Accumulates eight channels over the taps, even and odd channels in separate vectors; advances w.
 inline void sum_taps(const int8_t* const* taps, int count, int32_t at, const int8_t*& w, int32x4_t* even, int32x4_t* odd) {
   int32x4_t e = *even, o = *odd;
   const int8_t* x;

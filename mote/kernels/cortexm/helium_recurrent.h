@@ -1,13 +1,13 @@
 #pragma once
 
-// SVDF and LSTM for Armv8.1-M with Helium.
+// SVDF and LSTM for Armv8.1-M with Helium (MVE).
 
 #include "mote/kernels/cortexm/helium.h"
 #include "mote/kernels/cortexm/recurrent.h"
 
 namespace mote::cortexm::helium {
 
-// exp(n) of eight numbers as exp_of_negative16 has it.
+// exp(n) of eight numbers, bit-exact with exp_of_negative16.
 template <int kBits>
 inline int16x8_t exp_of_negative16(int16x8_t n) {
   constexpr int kFraction = 15 - kBits;
@@ -46,9 +46,9 @@ inline int16x8_t tanh16(int16x8_t a) {
   return vpselq_s16(vdupq_n_s16(0), both, vcmpeqq_n_s16(a, 0));
 }
 
-// A vector that matrices are multiplied with.
+// The vector of matrix-vector products.
 struct Products {
-  using Weight = int8_t;  // as dot_4 reads them, inputs filled up to 16
+  using Weight = int8_t;  // as dot_4 reads them, K padded to a multiple of 16
   const int8_t* x;
   int32_t full;
   bool rest;

@@ -1,13 +1,13 @@
 #pragma once
 
-// The loops that take most of the time, written for the 14 registers of Armv7E-M: products, scaling and stores in one. Elsewhere the plain
-// loops beside their callers are used, which compute the same.
+// The hot loops in assembly, for the 14 general registers of Armv7E-M: multiply-adds, requantization and stores in one. Other machines use
+// the C++ loops beside the callers, which are bit-exact with these.
 
 #include "mote/kernels/cortexm/requant.h"
 
 namespace mote::cortexm {
 
-// Three pixels times all channels, two at a time; weights and inputs as dot_3x2 has them.
+// Three pixels times all output channels, two at a time; weights and inputs as in dot_3x2.
 struct ConvLoop {
   const uint32_t* weights;
   const uint32_t* x;
@@ -20,7 +20,7 @@ struct ConvLoop {
 #if MOTE_CORTEXM_DSP
 constexpr bool kHasLoops = true;
 
-// The six sums are r4 to r9, the inputs r10 to r12. On the stack: x, groups, channels, left, pairs, the three places.
+// Registers: r4 to r9 accumulators, r10 to r12 inputs. On the stack: x, groups, channels, left, pairs, the three output pointers.
 [[gnu::naked, gnu::noinline]] inline void conv_loop(const ConvLoop& /*loop*/) {
   asm volatile(
       ".macro mote_half\n"
@@ -57,8 +57,8 @@ constexpr bool kHasLoops = true;
       ".purgem mote_half\n .purgem mote_scale\n");
 }
 
-// All channels of one pixel under 9 taps, four at a time: their sums are r4 to r7. Inputs are read from byte `begin` to byte `end` of the
-// taps. Sums are not shifted to the left. begin and end lie on the stack.
+// All channels of one pixel over 9 taps, four at a time, with accumulators in r4 to r7. Reads bytes [begin, end) of each tap. No left shift
+// before requantization. begin and end are on the stack.
 [[gnu::naked, gnu::noinline]] inline void depthwise_loop_9(const int8_t* const* /*taps*/, const uint32_t* /*weights*/,
                                                            const Channel* /*channels*/, int8_t* /*out*/, int32_t /*begin*/,
                                                            int32_t /*end*/) {
@@ -81,7 +81,8 @@ constexpr bool kHasLoops = true;
       "pop {r4-r11, pc}\n"
       ".purgem mote_scale\n");
 }
-// Four channels of one row of inputs, packed; weights and inputs as dot_1x4 has them. Their sums are r4 to r7; left lies on the stack.
+// Four output channels of one row of inputs, requantized and packed into a word; weights and inputs as in dot_1x4. Accumulators in r4 to
+// r7; left is on the stack.
 [[gnu::naked, gnu::noinline]] inline uint32_t fully_connected_loop(const int8_t* /*x*/, const uint32_t* /*weights*/, uint32_t /*groups*/,
                                                                    const Channel* /*channels*/, int32_t /*left*/) {
   asm volatile(

@@ -1,17 +1,17 @@
 #pragma once
 
-// Averages and maxima under a window, four channels at a time.
+// s8 average and max pooling, four channels at a time.
 
 #include "mote/kernels/cortexm/conv.h"
 
 namespace mote::cortexm {
 
-// What lies under a window inside the input, from channel 0 on.
+// The part of a window that is inside the input, from channel 0 on.
 struct Under {
-  const int8_t* rows[2];  // the first row; with a ring the one where it starts anew
+  const int8_t* rows[2];  // the first row, and with a ring buffer the row where it wraps around
   int32_t row_bytes, pixel_bytes, first_rows, row_count, columns;
 
-  // Calls tap(address) for every pixel, at this channel.
+  // Calls tap(address) for every pixel of the window, at this channel.
   template <class Tap>
   [[gnu::always_inline]] void each(int32_t channel, const Tap& tap) const {
     const int8_t* row = rows[0] + channel;
@@ -24,7 +24,7 @@ struct Under {
   int32_t count() const { return row_count * columns; }
 };
 
-// Rows [begin, end) of the output: pixel(under, address) for each. P: a struct with x, y and window. Every window has an element.
+// Calls pixel(under, output address) for rows [begin, end) of the output. P: a struct with x, y and window. No window is empty.
 template <class P, class Pixel>
 inline void each_window(const P& p, const int8_t* x, int8_t* y, int32_t begin, int32_t end, const Pixel& pixel) {
   const Window& w = p.window;
@@ -43,7 +43,7 @@ inline void each_window(const P& p, const int8_t* x, int8_t* y, int32_t begin, i
     }
   }
 }
-// four(under, channel) gives a word of four channels, one(under, channel) a single one.
+// four(under, channel) returns a word of four channels, one(under, channel) a single channel.
 template <class P, class Four, class One>
 inline void each_window(const P& p, const int8_t* x, int8_t* y, int32_t begin, int32_t end, const Four& four, const One& one) {
   each_window(p, x, y, begin, end, [&](const Under& under, int8_t* out) {
@@ -62,14 +62,14 @@ struct AvgPool {
   int8_t lo, hi;
 };
 
-constexpr int32_t kMostInLanes = 256;  // elements whose sum fits 16 bits
+constexpr int32_t kMostInLanes = 256;  // elements whose sum is sure to fit 16 bits
 
 inline int32_t mean_of(const AvgPool& a, int32_t sum, int32_t count) {
   const int32_t v = (sum > 0 ? sum + count / 2 : sum - count / 2) / count;
   return v < a.lo ? a.lo : v > a.hi ? a.hi : v;
 }
 
-// Means of the elements under the window that are inside the input, ties away from zero.
+// Mean of the window's elements inside the input, rounded half away from zero.
 inline void avg_pool(const AvgPool& a, const int8_t* x, int8_t* y, int32_t begin, int32_t end) {
   const auto one = [&a](const Under& u, int32_t k) {
     int32_t sum = 0;

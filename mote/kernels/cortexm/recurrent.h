@@ -1,7 +1,6 @@
 #pragma once
 
-// Layers with memory: SVDF and LSTM of 8-bit inputs. Written once over the products of an instruction set (Products here, those of
-// helium_recurrent.h).
+// SVDF and LSTM of 8-bit inputs, written once over the dot products of an instruction set (Products here, those of helium_recurrent.h).
 
 #include "mote/kernels/cortexm/dot.h"
 #include "mote/kernels/cortexm/requant.h"
@@ -12,16 +11,16 @@ namespace mote::cortexm {
 
 inline int32_t saturate16(int32_t v) { return v < -32768 ? -32768 : v > 32767 ? 32767 : v; }
 
-// A sum's scaling: shifted left by `left` first.
+// Requantization of an accumulator, which is shifted left by `left` first.
 struct Shifted {
   Scale scale;
   int32_t left;
 };
 inline int32_t scaled(int32_t sum, const Shifted& s) { return scaled(static_cast<int32_t>(static_cast<uint32_t>(sum) << s.left), s.scale); }
 
-// A vector that matrices are multiplied with.
+// The vector of matrix-vector products.
 struct Products {
-  using Weight = uint32_t;  // as dot_1x4 reads them, inputs filled up to a word
+  using Weight = uint32_t;  // as dot_1x4 reads them, K padded to a whole word
   const int8_t* x;
   uint32_t groups, last;
   bool rest;
@@ -29,14 +28,14 @@ struct Products {
   Products(const int8_t* in, int32_t inputs) : x(in), groups(static_cast<uint32_t>(inputs) / 4), last(0), rest(inputs % 4 != 0) {
     for (int32_t i = 0; i < inputs % 4; ++i) last |= static_cast<uint32_t>(static_cast<uint8_t>(x[inputs / 4 * 4 + i])) << 8 * i;
   }
-  // Adds to the sums of four rows; w moves on.
+  // Adds to the accumulators of four rows; advances w.
   void four(const uint32_t*& w, int32_t* sums) const {
     if (groups > 0) dot_1x4(x, w, groups, sums);
     w += groups * 4;
     if (rest) dot_1x4(reinterpret_cast<const int8_t*>(&last), w, 1, sums), w += 4;
   }
 
-  // Moves a filter's memory on by one and puts `newest` behind it; its product with the weights.
+  // Shifts a filter's memory by one element, appends `newest`, and returns its dot product with the weights.
   static int32_t shift_and_multiply(const int16_t* old, const int16_t* w, int32_t memory, int32_t newest, int16_t* to) {
     int32_t sum = newest * w[memory - 1], m = 0;
     for (; m + 2 < memory; m += 2) {
@@ -58,10 +57,10 @@ struct Products {
 };
 
 struct Svdf {
-  const uint32_t* features;  // weights, for every four filters
-  const int32_t* offsets;    // of their sums, for every four filters
+  const uint32_t* features;  // weights of the features, by groups of four filters
+  const int32_t* offsets;    // of their accumulators, by groups of four filters
   const int16_t* times;      // (filters, memory)
-  const int32_t* biases;     // of units
+  const int32_t* biases;     // one for each unit
   int32_t batches, inputs, filters, memory, rank;
   Shifted feature;
   int32_t time_multiplier, time_shift, y_zero;
@@ -96,19 +95,19 @@ inline void svdf(const Svdf& s, const int16_t* old, const int8_t* x, int16_t* st
 }
 
 struct Lstm {
-  const uint32_t* weights;  // for every gate and every four cells: those of the input, then those of the hidden state
-  const int32_t* biases;    // likewise, four and four
+  const uint32_t* weights;  // by gate and groups of four cells: weights of the input, then of the hidden state
+  const int32_t* biases;    // likewise, in fours
   const uint32_t* projection;
   const int32_t* projection_biases;
   int32_t batches, steps, inputs, outputs, cells;
-  int32_t x_batch, x_step, y_batch, y_step;  // elements from one to the next
+  int32_t x_batch, x_step, y_batch, y_step;  // strides, elements
   int32_t first_gate;                        // 1: the input gate is one minus the forget gate
   Shifted input[4], recurrent[4], hidden, projected;
   int32_t hidden_zero, output_zero, projection_clip;  // 0: none
   int32_t cell_clip, cell_shift;
 };
 
-// Gates (input, forget, cell, output) of all cells, 15 bits of fraction.
+// Gates (input, forget, cell, output) of all cells, Q0.15.
 template <class P>
 inline void lstm_gates(const Lstm& l, const P& x, const P& h, int32_t cells, int16_t* gates) {
   const auto* w = reinterpret_cast<const typename P::Weight*>(l.weights);
@@ -128,10 +127,10 @@ inline void lstm_gates(const Lstm& l, const P& x, const P& h, int32_t cells, int
   }
 }
 
-// To nearest, ties away from zero.
+// Rounds half away from zero.
 inline int32_t rounded(int32_t v, int32_t shift) { return (v + (v >> 31) + (1 << (shift - 1))) >> shift; }
 
-// The cells' new state, and what output gates let through of it. `gates` is written over.
+// The new cell state, and the output gates applied to its tanh. Overwrites `gates`.
 template <class P, int kCellBits>
 inline void lstm_cells(const Lstm& l, int32_t cells, int16_t* gates, int16_t* cell, int8_t* out) {
   const int16_t *in = gates, *forget = gates + cells, *next = gates + 2 * cells, *open = gates + 3 * cells;
@@ -168,12 +167,12 @@ inline void lstm_projection(const Lstm& l, const int8_t* cells, int8_t* hidden) 
 }
 
 constexpr int32_t lstm_cells_up(int32_t cells) { return (cells + 3) / 4 * 4; }
-// Gates, and what is projected.
+// Working memory: the gates, and the values to project.
 constexpr uint32_t lstm_scratch_bytes(int32_t cells, bool projection) {
   return static_cast<uint32_t>(lstm_cells_up(cells)) * (projection ? 9 : 8);
 }
 
-// y may be null. The states live in `hidden` and `cell`, which may be those they begin with. The cell state has kCellBits before the point.
+// y may be null. `hidden` and `cell` hold the states and may alias the initial states. The cell state has kCellBits integer bits.
 template <class P, int kCellBits>
 inline void lstm_with(const Lstm& l, const int8_t* x, const int8_t* hidden0, const int16_t* cell0, int8_t* y, int8_t* hidden, int16_t* cell,
                       int16_t* gates) {

@@ -1,30 +1,30 @@
 #pragma once
 
-// From sums to 8-bit elements. The compiler finds numbers with which this short form gives the same result as the operator's own
-// arithmetic for every sum that can occur (mote/compiler/emit/cpp/requant.h), so there is no other case here.
+// Requantization of accumulators to 8 bits, and addition of quantized tensors. The compiler finds constants with which this short form is
+// bit-exact with the operator for every accumulator that can occur (mote/compiler/emit/cpp/requant.h), so there is no generic path here.
 
 #include "mote/kernels/cortexm/dsp.h"
 
 namespace mote::cortexm {
 
 struct Channel {
-  int32_t bias;  // with the input's zero point times the weights
+  int32_t bias;  // including the correction for the input's zero point
   int32_t multiplier, add, shift;
 };
 
 struct Range {
   int8_t lo, hi;
-  int8_t left;    // sums are shifted left by this first
-  bool narrower;  // than 8 bits
+  int8_t left;    // left shift of accumulators before the multiplication
+  bool narrower;  // [lo, hi] is not all of 8 bits
 };
 
-// One sum, not yet brought into range.
+// Scales one accumulator, without saturation.
 inline int32_t scaled(int32_t sum, int left, int32_t multiplier, int32_t add, int32_t shift) {
   const int32_t x = high_mul(static_cast<int32_t>(static_cast<uint32_t>(sum) << left), multiplier);
   return (x + (x >> 31) + add) >> shift;
 }
 
-// Sums of one channel. By value, because writing 8-bit elements could change anything behind a pointer.
+// Accumulators of one channel. Parameters by value: the compiler must assume that stores of 8-bit elements alias anything behind a pointer.
 template <int kCount>
 inline void requantize(int32_t (&v)[kCount], int32_t multiplier, int32_t add, int32_t shift, Range r) {
 #pragma GCC unroll 4
@@ -32,7 +32,7 @@ inline void requantize(int32_t (&v)[kCount], int32_t multiplier, int32_t add, in
   if (!r.narrower) return;
   for (int i = 0; i < kCount; ++i) v[i] = v[i] < r.lo ? r.lo : v[i] > r.hi ? r.hi : v[i];
 }
-// x * multiplier, rounded, to the right by `shift` with ties away from zero; `minus` is -1, or 0 where the shift is 0.
+// x * multiplier, rounded, then a right shift that rounds half away from zero. minus: -1, or 0 where the shift is 0.
 struct Scale {
   int32_t multiplier, half, minus, shift;
 };
@@ -40,11 +40,11 @@ inline int32_t scaled(int32_t doubled, const Scale& s) {
   const int32_t x = high_mul(doubled, s.multiplier);
   return (x + ((x >> 31) & s.minus) + s.half) >> s.shift;
 }
-// a + b (or a - b) of elements with different scales, as q_add has it.
+// a + b (or a - b) of elements with different scales, as in q_add.
 struct Sum {
   Scale a, b, y;
   int16_t a_zero, b_zero, y_zero, lo, hi;
-  int8_t left;  // one more than q_add's left_shift
+  int8_t left;  // q_add's left_shift + 1
 };
 template <int kSign = 1>
 inline int32_t added(int32_t a, int32_t b, const Sum& s) {

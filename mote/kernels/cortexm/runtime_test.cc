@@ -1,5 +1,5 @@
-// Kernels of .mote programs for microcontrollers, in the plain C++ of dsp.h, against the portable ones: the same bits for shapes, scalings
-// and zero points drawn at random. On the boards: bench/tiny --format mote.
+// Kernels of .mote programs for microcontrollers, on the plain C++ of dsp.h: bit-exact with the portable ones for random shapes,
+// multipliers and zero points. On boards: bench/tiny --format mote.
 
 #include "mote/kernels/cortexm/runtime/select.cc"  // not part of a library of the host
 
@@ -32,7 +32,7 @@ void expect_same(OpId op, const A& attrs, const std::vector<Array>& inputs) {
   ASSERT_EQ(found.outputs[0].bytes(), portable.outputs[0].bytes());
 }
 
-// Bias, multiplier and shift of n channels; now and then one far from the usual, as channels without weights have.
+// Bias, multiplier and shift of n channels; occasionally with extreme values, as channels whose weights are all 0 have.
 template <class A>
 std::vector<Array> scaling(Draw& d, int32_t n, A* a) {
   a->input_zero = d.in(-128, 127);
@@ -94,7 +94,7 @@ TEST(CortexMRuntime, MatrixProductsInBlocks) {
   EXPECT_EQ(served, 60);
 }
 
-// Products whose exact value lies just beside half a number, and every kind of f64.
+// Products whose exact value is just beside a tie, and every class of f64.
 TEST(CortexMRuntime, SumsTimesReals) {
   std::mt19937_64 bits(1);
   const auto check = [](int32_t sum, double m) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Softmax, which takes little time.
+// s8 softmax. Not optimized: it takes a small part of a model's time.
 
 #include "mote/kernels/cortexm/conv.h"
 #include "mote/ops/common/fixed_point.h"
@@ -8,9 +8,9 @@
 namespace mote::cortexm {
 
 struct Softmax {
-  const int32_t* exponentials;  // of elements 0, 1, ... below the greatest
+  const int32_t* exponentials;  // exponentials of elements 0, 1, ... below the maximum
   int32_t rows, count;
-  int32_t most_below;  // elements further below the greatest count as 0
+  int32_t most_below;  // elements further below the maximum contribute 0
 };
 
 inline void softmax(const Softmax& s, const int8_t* x, int8_t* y) {

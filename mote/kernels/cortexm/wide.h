@@ -1,7 +1,7 @@
 #pragma once
 
-// Convolutions and matrix products of 16-bit tensors with 8-bit weights; sums have 64 bits. Zero points of x are 0, so padding adds
-// nothing.
+// Convolutions and matrix products of s16 tensors with s8 weights and 64-bit accumulators. The zero point of x is 0, so taps in the padding
+// are skipped.
 
 #include "mote/kernels/cortexm/conv.h"
 #include "mote/ops/common/quant.h"
@@ -10,17 +10,18 @@ namespace mote::cortexm {
 
 struct WideChannel {
   int64_t bias;
-  int32_t multiplier, shift;  // as ops::scale_by_wide has them
-  double factor;              // or this, with ties away from zero
+  int32_t multiplier, shift;  // as in ops::scale_by_wide
+  double factor;              // or this, rounding half away from zero
 };
 
-// kReal_: sums are multiplied by `factor`.
+// kReal_: accumulators are multiplied by `factor`.
 template <bool kReal_>
 struct WideConv {
   static constexpr bool kReal = kReal_;
   Rows x, y;
   Window window;
-  const uint32_t* weights;  // for every 2 channels and every tap, of 4 inputs a word of each channel, its bytes in the order 0, 2, 1, 3
+  const uint32_t*
+      weights;  // by pairs of output channels and taps: for every 4 inputs a word of each channel, bytes in the order 0, 2, 1, 3
   const WideChannel* channels;
   int32_t y_zero, lo, hi;
 };
@@ -43,7 +44,7 @@ inline int16_t wide_element(const C& c, int64_t sum, const WideChannel& k) {
   return static_cast<int16_t>(ops::clamp_to(int64_t{v} + c.y_zero, c.lo, c.hi));
 }
 
-// Adds to the sums of two channels the products of `count` inputs; the weights' last word is filled up with zeros.
+// Adds the products of `count` inputs to the accumulators of two output channels. The weights' last word is zero-padded.
 inline void add_wide_products(const int16_t* x, const uint32_t* w, int32_t count, int64_t (&sums)[2]) {
   int64_t a = sums[0], b = sums[1];
   for (; count >= 4; count -= 4, x += 4, w += 2) {
@@ -68,7 +69,7 @@ inline void wide_conv(const WideConv<kReal>& c, const int16_t* x, int16_t* y, in
     for (int32_t column = 0; column < c.y.width; ++column, out += c.y.pixel_bytes / 2) {
       const int32_t left = column * w.stride_width - w.pad_width;
       const Columns inside(left, w.width, c.x.width);
-      // Taps follow each other where their words are full.
+      // Adjacent taps are one run when their words have no padding.
       const int32_t taps = channels % 4 == 0 && inside.end > inside.first ? inside.end - inside.first : 1;
       const uint32_t* weights = c.weights;
       for (int32_t o = 0; o < c.y.channels; o += 2) {

@@ -1,13 +1,13 @@
 #pragma once
 
-// Operators on 16-bit elements that need few products: sums, products, means and maxima, activations, softmax.
+// 16-bit operators without matrix products: addition, multiplication, pooling, activations, requantization, softmax.
 
 #include "mote/kernels/cortexm/elements.h"
 #include "mote/kernels/cortexm/pool.h"
 
 namespace mote::cortexm {
 
-// a + b of elements whose scales are powers of two: only shifted.
+// a + b of elements whose scales are powers of two: shifts instead of multiplications.
 struct ShiftSum {
   Pairs pairs;
   Scale a, b;  // without multipliers
@@ -25,7 +25,7 @@ inline void shift_pairs(const ShiftSum& sum, const int16_t* a, const int16_t* b,
 inline void add_shifted(const ShiftSum& s, const int16_t* a, const int16_t* b, int16_t* y) { shift_pairs<1>(s, a, b, y); }
 inline void subtract_shifted(const ShiftSum& s, const int16_t* a, const int16_t* b, int16_t* y) { shift_pairs<-1>(s, a, b, y); }
 
-// Zero points are 0: a product doubled has 33 bits.
+// Zero points are 0; a doubled product has 33 bits.
 inline void multiply_wide(const MulPairs& m, const int16_t* a, const int16_t* b, int16_t* y) {
   const MulPairs c = m;
   each_pair(c.pairs, a, b, y, [&c](int32_t u, int32_t v) {
@@ -41,7 +41,7 @@ struct WidePool {
   int16_t lo, hi;
 };
 
-// One output pixel after the other: pair(under, channel) gives two channels, one(under, channel) a single one.
+// Pixel by pixel: pair(under, channel) returns two channels, one(under, channel) a single channel.
 template <class Pair, class One>
 inline void each_wide_window(const WidePool& p, const int16_t* x, int16_t* y, int32_t begin, int32_t end, const Pair& pair,
                              const One& one) {
@@ -67,7 +67,7 @@ inline int32_t load_half(const int8_t* p) {
   return v;
 }
 
-// Means of the elements under the window that are inside the input, ties away from zero.
+// Mean of the window's elements inside the input, rounded half away from zero.
 inline void avg_pool_wide(const WidePool& p, const int16_t* x, int16_t* y, int32_t begin, int32_t end) {
   const auto mean = [&p](int32_t sum, int32_t count) {
     const int32_t v = (sum > 0 ? sum + count / 2 : sum - count / 2) / count;
@@ -104,7 +104,7 @@ inline void max_pool_wide(const WidePool& p, const int16_t* x, int16_t* y, int32
   each_wide_window(p, x, y, begin, end, pair, one);
 }
 
-// Functions of one element (q_lut16): a table and its neighbours.
+// Functions of one element (q_lut16): interpolation between entries of a lookup table.
 struct WideTable {
   const int16_t* table;  // 513
   int32_t count;
@@ -123,7 +123,7 @@ struct WideSigmoid {
   const uint16_t* table;
   int32_t count, multiplier, half, shift;
 };
-// kBits of fraction below an entry's number; past the end kMost.
+// The input has kBits fraction bits below the table index; past the end the result is kMost.
 template <int kBits, uint32_t kMost, class F>
 inline void each_sigmoid(const WideSigmoid& s, const int16_t* x, int16_t* y, const F& f) {
   const uint16_t* table = s.table;
@@ -149,7 +149,7 @@ inline void tanh_wide(const WideSigmoid& s, const int16_t* x, int16_t* y) {
   });
 }
 
-// Changes of scale and type: (x - x_zero) * scale + y_zero, shifted left by `left` first.
+// Requantization between types: (x - x_zero) * scale + y_zero, with a left shift by `left` first.
 struct Rescale {
   Scale scale;
   int32_t count, left, x_zero, y_zero, lo, hi;
@@ -173,7 +173,7 @@ inline void clamp(const Clamp& c, const int16_t* x, int16_t* y) {
 struct WideSoftmax {
   const int16_t *exponentials, *reciprocals;  // 513 each
   int32_t rows, count;
-  Scale scale;  // of elements below the greatest, shifted left by this first
+  Scale scale;  // of differences from the maximum, which are shifted left by this first
   int32_t left;
 };
 inline void softmax_wide(const WideSoftmax& s, const int16_t* x, int16_t* y) {

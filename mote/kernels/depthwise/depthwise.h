@@ -3,13 +3,13 @@
 #include "mote/core/op.h"
 #include "mote/kernels/common/simd.h"
 
-namespace mote::kernels::MOTE_ISA_NAME {
+namespace mote::kernels::MOTE_ISA_NAME::depthwise {
 
-// The kernel of a convolution whose groups have one input channel and one output each, f32 with weights in panels: f32, or bytes with a
-// scale for each channel (conv's group_size at least the taps).
+// The kernel of an f32 depthwise convolution (groups of one input channel and one output) with packed weights: f32, or s8 with a scale for
+// each channel (conv's group_size is at least the number of taps). Null: not supported.
 KernelFn select_depthwise(const OpContext& c) noexcept;
 
-// The kernel for any number of channels and outputs in a group.
+// The kernel for groups of any number of input channels and outputs.
 KernelFn select_grouped(const OpContext& c) noexcept;
 
-}  // namespace mote::kernels::MOTE_ISA_NAME
+}  // namespace mote::kernels::MOTE_ISA_NAME::depthwise

@@ -1,4 +1,4 @@
-// Activations as operators of their own, f32.
+// Activation operators of f32.
 
 #include "mote/kernels/common/activate.h"
 #include "mote/kernels/elementwise/rows.h"
@@ -10,26 +10,26 @@
 #include "mote/ops/silu/silu.h"
 #include "mote/ops/softplus/softplus.h"
 
-namespace mote::kernels::MOTE_ISA_NAME {
+namespace mote::kernels::MOTE_ISA_NAME::elementwise {
 namespace {
 
-// Those that mean the same as the activation of a product.
+// Operators with the definition of the fused activation of the same name.
 template <Activation Kind>
-struct Same {
-  explicit Same(const OpContext&) {}
+struct FusedActivation {
+  explicit FusedActivation(const OpContext&) {}
   VF operator()(VF x) const { return activate<Kind>(x, x, x); }
 };
-using Relu = Same<Activation::kRelu>;
-using Sigmoid = Same<Activation::kSigmoid>;
-using Tanh = Same<Activation::kTanh>;
-using Gelu = Same<Activation::kGelu>;
-using GeluTanh = Same<Activation::kGeluTanh>;
+using Relu = FusedActivation<Activation::kRelu>;
+using Sigmoid = FusedActivation<Activation::kSigmoid>;
+using Tanh = FusedActivation<Activation::kTanh>;
+using Gelu = FusedActivation<Activation::kGelu>;
+using GeluTanh = FusedActivation<Activation::kGeluTanh>;
 
 struct HardSwish {
   explicit HardSwish(const OpContext&) {}
   VF operator()(VF x) const {
     const VF gate = clamp(hn::Add(x, broadcast(3.0f)), hn::Zero(F32()), broadcast(6.0f));
-    return hn::Mul(x, hn::Mul(gate, broadcast(1.0f / 6)));  // in this order large x do not overflow
+    return hn::Mul(x, hn::Mul(gate, broadcast(1.0f / 6)));  // in this order large x do not overflow to infinity
   }
 };
 
@@ -118,4 +118,4 @@ KernelFn select_gelu(const OpContext& c) noexcept {
   return c.attrs<ops::gelu::Attrs>().approximate == 0 ? unary_f32<Gelu, kCostly>(c) : unary_f32<GeluTanh, kCostly>(c);
 }
 
-}  // namespace mote::kernels::MOTE_ISA_NAME
+}  // namespace mote::kernels::MOTE_ISA_NAME::elementwise

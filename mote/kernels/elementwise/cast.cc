@@ -1,16 +1,16 @@
-// Conversions between element types, as ops/cast has them: float to integer cuts off and saturates (NaN gives 0), integers wrap.
+// cast between element types with the semantics of ops/cast: float to integer truncates and saturates (NaN gives 0), integers wrap.
 
 #include <limits>
 
-#include "mote/kernels/common/halves.h"
+#include "mote/kernels/common/f16.h"
 #include "mote/kernels/elementwise/rows.h"
 
-namespace mote::kernels::MOTE_ISA_NAME {
+namespace mote::kernels::MOTE_ISA_NAME::elementwise {
 namespace {
 
 using S32 = hn::RebindToSigned<F32>;
 
-// A byte that is neither 0 nor 1 is true; bool is stored as 0 or 1.
+// A boolean in memory: any byte but 0 reads as true, true is stored as 1.
 struct Bool {
   uint8_t byte;
 };
@@ -38,7 +38,7 @@ struct Convert {
   }
 };
 
-// Vectors where they pay; the rest of a row as above.
+// Vectorized conversions; the tail of a row uses the scalar loop above.
 struct FloatToInt : Convert<float, int32_t> {
   static void row(const OpContext& c, const void* x, void* y, int32_t n) {
     const float* in = static_cast<const float*>(x);
@@ -85,7 +85,7 @@ struct ByteToInt : Convert<B, int32_t> {
   }
 };
 
-// Every byte but 0 is 1.
+// Every byte but 0 converts to 1.
 struct BoolToFloat : Convert<Bool, float> {
   static void row(const OpContext& c, const void* x, void* y, int32_t n) {
     const uint8_t* in = static_cast<const uint8_t*>(x);
@@ -100,7 +100,7 @@ struct BoolToFloat : Convert<Bool, float> {
   }
 };
 
-// The last vector goes through a buffer.
+// The tail goes through a padded buffer.
 struct HalfToFloat {
   static constexpr int kCost = kRare;
   static void row(const OpContext&, const void* x, void* y, int32_t n) {
@@ -109,9 +109,9 @@ struct HalfToFloat {
     int32_t i = 0;
     for (; i + kLanes <= n; i += kLanes) store(to_floats(hn::LoadU(Half(), in + i)), out + i);
     if (i == n) return;
-    alignas(64) hwy::float16_t rest[kLanes] = {};
-    for (int32_t k = i; k < n; ++k) rest[k - i] = in[k];
-    store_some(to_floats(hn::Load(Half(), rest)), n - i, out + i);
+    alignas(64) hwy::float16_t tail[kLanes] = {};
+    for (int32_t k = i; k < n; ++k) tail[k - i] = in[k];
+    store_partial(to_floats(hn::Load(Half(), tail)), n - i, out + i);
   }
 };
 struct FloatToHalf {
@@ -122,31 +122,31 @@ struct FloatToHalf {
     int32_t i = 0;
     for (; i + kLanes <= n; i += kLanes) hn::StoreU(to_halves(load(in + i)), Half(), out + i);
     if (i == n) return;
-    alignas(64) hwy::float16_t rest[kLanes];
-    hn::Store(to_halves(load_some(in + i, n - i)), Half(), rest);
-    for (int32_t k = i; k < n; ++k) out[k] = rest[k - i];
+    alignas(64) hwy::float16_t tail[kLanes];
+    hn::Store(to_halves(load_partial(in + i, n - i)), Half(), tail);
+    for (int32_t k = i; k < n; ++k) out[k] = tail[k - i];
   }
 };
 
 template <class From>
-KernelFn from(const OpContext& c) {
+KernelFn select_cast_from(const OpContext& c) {
   switch (c.output(0).dtype()) {
-    case DType::f32: return pick_unary<Convert<From, float>>(c);
-    case DType::s8: return pick_unary<Convert<From, int8_t>>(c);
-    case DType::u8: return pick_unary<Convert<From, uint8_t>>(c);
-    case DType::s32: return pick_unary<Convert<From, int32_t>>(c);
-    case DType::s64: return pick_unary<Convert<From, int64_t>>(c);
-    case DType::boolean: return pick_unary<Convert<From, Bool>>(c);
+    case DType::f32: return select_unary<Convert<From, float>>(c);
+    case DType::s8: return select_unary<Convert<From, int8_t>>(c);
+    case DType::u8: return select_unary<Convert<From, uint8_t>>(c);
+    case DType::s32: return select_unary<Convert<From, int32_t>>(c);
+    case DType::s64: return select_unary<Convert<From, int64_t>>(c);
+    case DType::boolean: return select_unary<Convert<From, Bool>>(c);
     default: return nullptr;
   }
 }
 
 template <class B>
-KernelFn from_bytes(const OpContext& c) {
+KernelFn select_cast_from_bytes(const OpContext& c) {
   switch (c.output(0).dtype()) {
-    case DType::f32: return pick_unary<ByteToFloat<B>>(c);
-    case DType::s32: return pick_unary<ByteToInt<B>>(c);
-    default: return from<B>(c);
+    case DType::f32: return select_unary<ByteToFloat<B>>(c);
+    case DType::s32: return select_unary<ByteToInt<B>>(c);
+    default: return select_cast_from<B>(c);
   }
 }
 
@@ -155,15 +155,16 @@ KernelFn from_bytes(const OpContext& c) {
 KernelFn select_cast(const OpContext& c) noexcept {
   const DType to = c.output(0).dtype();
   switch (c.input(0).dtype()) {
-    case DType::f32: return to == DType::s32 ? pick_unary<FloatToInt>(c) : to == DType::f16 ? pick_unary<FloatToHalf>(c) : from<float>(c);
-    case DType::f16: return to == DType::f32 ? pick_unary<HalfToFloat>(c) : nullptr;
-    case DType::s8: return from_bytes<int8_t>(c);
-    case DType::u8: return from_bytes<uint8_t>(c);
-    case DType::s32: return to == DType::f32 ? pick_unary<IntToFloat>(c) : from<int32_t>(c);
-    case DType::s64: return from<int64_t>(c);
-    case DType::boolean: return to == DType::f32 ? pick_unary<BoolToFloat>(c) : from<Bool>(c);
+    case DType::f32:
+      return to == DType::s32 ? select_unary<FloatToInt>(c) : to == DType::f16 ? select_unary<FloatToHalf>(c) : select_cast_from<float>(c);
+    case DType::f16: return to == DType::f32 ? select_unary<HalfToFloat>(c) : nullptr;
+    case DType::s8: return select_cast_from_bytes<int8_t>(c);
+    case DType::u8: return select_cast_from_bytes<uint8_t>(c);
+    case DType::s32: return to == DType::f32 ? select_unary<IntToFloat>(c) : select_cast_from<int32_t>(c);
+    case DType::s64: return select_cast_from<int64_t>(c);
+    case DType::boolean: return to == DType::f32 ? select_unary<BoolToFloat>(c) : select_cast_from<Bool>(c);
     default: return nullptr;
   }
 }
 
-}  // namespace mote::kernels::MOTE_ISA_NAME
+}  // namespace mote::kernels::MOTE_ISA_NAME::elementwise

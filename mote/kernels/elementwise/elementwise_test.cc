@@ -111,7 +111,7 @@ TEST(ElementwiseKernels, LargeBroadcasts) {
   }
 }
 
-// Short rows that one side repeats, within loops that move it.
+// Short rows of a broadcast operand (a bias), inside outer loops that advance it.
 TEST(ElementwiseKernels, RepeatedRows) {
   many(40, [&](Draw& d) {
     const int32_t channels = d.one_in(4) ? d.in(500, 520) : d.in(1, 60), batch = d.in(1, 3);

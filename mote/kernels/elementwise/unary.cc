@@ -1,38 +1,39 @@
-// Arithmetic on one operand: f32, and squares of integers.
+// Unary arithmetic of f32, and squares of s32.
 
 #include "mote/kernels/common/exact.h"
 #include "mote/kernels/elementwise/rows.h"
 
-namespace mote::kernels::MOTE_ISA_NAME {
+namespace mote::kernels::MOTE_ISA_NAME::elementwise {
 namespace {
 
-struct Plain {
-  explicit Plain(const OpContext&) {}
+// For functions without parameters.
+struct Stateless {
+  explicit Stateless(const OpContext&) {}
 };
 
 #define MOTE_FUNCTION(Name, value)              \
-  struct Name : Plain {                         \
-    using Plain::Plain;                         \
+  struct Name : Stateless {                     \
+    using Stateless::Stateless;                 \
     VF operator()(VF x) const { return value; } \
   }
 MOTE_FUNCTION(Abs, hn::Abs(x));
 MOTE_FUNCTION(Neg, hn::Neg(x));
 MOTE_FUNCTION(Square, hn::Mul(x, x));
-MOTE_FUNCTION(Sqrt, root(x));
-MOTE_FUNCTION(Rsqrt, quotient(broadcast(1.0f), root(x)));
+MOTE_FUNCTION(Sqrt, square_root(x));
+MOTE_FUNCTION(Rsqrt, quotient(broadcast(1.0f), square_root(x)));
 MOTE_FUNCTION(Reciprocal, quotient(broadcast(1.0f), x));
-MOTE_FUNCTION(Floor, signed_as(hn::Floor(x), x));
-MOTE_FUNCTION(Ceil, signed_as(hn::Ceil(x), x));
-MOTE_FUNCTION(Trunc, signed_as(hn::Trunc(x), x));
-MOTE_FUNCTION(Round, signed_as(hn::Round(x), x));
+MOTE_FUNCTION(Floor, with_sign_of(hn::Floor(x), x));
+MOTE_FUNCTION(Ceil, with_sign_of(hn::Ceil(x), x));
+MOTE_FUNCTION(Trunc, with_sign_of(hn::Trunc(x), x));
+MOTE_FUNCTION(Round, with_sign_of(hn::Round(x), x));
 MOTE_FUNCTION(Exp, exp(x));
 MOTE_FUNCTION(Log, log(x));
 MOTE_FUNCTION(Erf, erf(x));
 #undef MOTE_FUNCTION
 
-// 32 bits, which wrap.
-struct SquareInt : Plain {
-  using Plain::Plain;
+// Squares of s32, which wrap; bit-cast to f32 vectors.
+struct SquareInt : Stateless {
+  using Stateless::Stateless;
   VF operator()(VF x) const {
     const auto v = hn::BitCast(hn::RebindToUnsigned<F32>(), x);
     return hn::BitCast(F32(), hn::Mul(v, v));
@@ -44,7 +45,7 @@ struct SquareInt : Plain {
 KernelFn select_abs(const OpContext& c) noexcept { return unary_f32<Abs, kRare>(c); }
 KernelFn select_neg(const OpContext& c) noexcept { return unary_f32<Neg, kRare>(c); }
 KernelFn select_square(const OpContext& c) noexcept {
-  return c.input(0).dtype() == DType::s32 ? pick_unary<UnaryF32<SquareInt, kRare>>(c) : unary_f32<Square>(c);
+  return c.input(0).dtype() == DType::s32 ? select_unary<UnaryF32<SquareInt, kRare>>(c) : unary_f32<Square>(c);
 }
 KernelFn select_sqrt(const OpContext& c) noexcept { return unary_f32<Sqrt, kRare>(c); }
 KernelFn select_rsqrt(const OpContext& c) noexcept { return unary_f32<Rsqrt, kRare>(c); }
@@ -57,4 +58,4 @@ KernelFn select_exp(const OpContext& c) noexcept { return unary_f32<Exp, kCostly
 KernelFn select_log(const OpContext& c) noexcept { return unary_f32<Log, kCostly>(c); }
 KernelFn select_erf(const OpContext& c) noexcept { return unary_f32<Erf, kCostly>(c); }
 
-}  // namespace mote::kernels::MOTE_ISA_NAME
+}  // namespace mote::kernels::MOTE_ISA_NAME::elementwise

@@ -1,26 +1,26 @@
-// Products whose right side is computed too.
+// f32 matmul of two plain (unpacked) matrices: blocks of the RHS are packed on the stack.
 
 #include "mote/kernels/gemm/matmul_dense.h"
 
 #include "mote/kernels/gemm/pack.h"
-#include "mote/kernels/gemm/pieces.h"
+#include "mote/kernels/gemm/packed_blocks.h"
 #include "mote/ops/matmul/matmul.h"
 
-namespace mote::kernels::MOTE_ISA_NAME {
+namespace mote::kernels::MOTE_ISA_NAME::gemm {
 namespace {
 
 using ops::matmul::Attrs;
 
-// One product of a batch.
-struct DenseFactors {
-  const uint8_t* left;
+// The operands of one matrix product of a batch, as gemm_f32_columns() takes them.
+struct DenseOperands {
+  const uint8_t* lhs;
   uint8_t* out;
-  const uint8_t* more;  // or null
-  int64_t left_row, out_row, more_row;
+  const uint8_t* residuals;  // or null
+  int64_t lhs_row, out_row, residual_row;
   int32_t n, k;
-  const uint8_t* a(int32_t row) const { return left + row * left_row; }
+  const uint8_t* a(int32_t row) const { return lhs + row * lhs_row; }
   uint8_t* y(int32_t row) const { return out + row * out_row; }
-  const uint8_t* residual(int32_t row) const { return more != nullptr ? more + row * more_row : nullptr; }
+  const uint8_t* residual(int32_t row) const { return residuals != nullptr ? residuals + row * residual_row : nullptr; }
 };
 
 // Byte offset of matrix `batch` of a tensor that is broadcast to y's batch dimensions.
@@ -34,36 +34,37 @@ int64_t batch_offset(const Tensor& t, const Tensor& y, int32_t batch) {
   return offset;
 }
 
-Status run_dense(const OpContext& c) noexcept {
+Status matmul_f32_dense(const OpContext& c) noexcept {
   const Attrs& attrs = c.attrs<Attrs>();
   const Tensor &a = c.input(0), &b = c.input(1), &y = c.output(0);
   const int32_t m = y.dim(y.rank() - 2), n = y.dim(y.rank() - 1), k = a.dim(a.rank() - 1);
   if (y.count() == 0) return Status::kOk;
-  const int32_t batches = y.count() / (m * n), groups = (n + kWidth - 1) / kWidth;
+  const int32_t batches = y.count() / (m * n), groups = (n + kBlockColumns - 1) / kBlockColumns;
   const float* bias = c.has_input(2) ? c.input(2).as<const float>() : nullptr;
-  const Finish last(bias, nullptr, attrs.alpha, attrs.activation, attrs.act_a, attrs.act_b), plain(nullptr, nullptr, attrs.alpha, 0, 0, 0);
+  const EpilogueF32 last(bias, nullptr, attrs.alpha, attrs.activation, attrs.act_a, attrs.act_b),
+      plain(nullptr, nullptr, attrs.alpha, 0, 0, 0);
   const int64_t b_row = b.stride(b.rank() - 2);
-  const uint32_t helpers = useful_threads(c.threads, static_cast<double>(y.count()) * k);
+  const uint32_t helpers = thread_count(c.threads, static_cast<double>(y.count()) * k);
   const int32_t row_parts = row_parts_of(batches * groups, m, helpers);
   const uint32_t parts = static_cast<uint32_t>(batches * groups * row_parts);
   parallel_for(helpers > 1 ? c.threads : nullptr, parts, [&](uint32_t part) {
     const int32_t i = static_cast<int32_t>(part), batch = i / (groups * row_parts), group = i / row_parts % groups;
-    const Matrix right = {b.as<const uint8_t>() + batch_offset(b, y, batch), attrs.transpose_b != 0 ? 4 : b_row,
-                          attrs.transpose_b != 0 ? b_row : 4};
-    const Tensor& more = c.has_input(3) ? c.input(3) : y;
-    const DenseFactors f = {a.as<const uint8_t>() + batch_offset(a, y, batch),
-                            y.as<uint8_t>() + batch_offset(y, y, batch),
-                            c.has_input(3) ? more.as<const uint8_t>() + batch_offset(more, y, batch) : nullptr,
-                            a.stride(a.rank() - 2),
-                            y.stride(y.rank() - 2),
-                            more.stride(more.rank() - 2),
-                            n,
-                            k};
+    const Matrix rhs = {b.as<const uint8_t>() + batch_offset(b, y, batch), attrs.transpose_b != 0 ? 4 : b_row,
+                        attrs.transpose_b != 0 ? b_row : 4};
+    const Tensor& residual = c.has_input(3) ? c.input(3) : y;
+    const DenseOperands operands = {a.as<const uint8_t>() + batch_offset(a, y, batch),
+                                    y.as<uint8_t>() + batch_offset(y, y, batch),
+                                    c.has_input(3) ? residual.as<const uint8_t>() + batch_offset(residual, y, batch) : nullptr,
+                                    a.stride(a.rank() - 2),
+                                    y.stride(y.rank() - 2),
+                                    residual.stride(residual.rank() - 2),
+                                    n,
+                                    k};
     const Range rows = part_of(m, static_cast<uint32_t>(i % row_parts), static_cast<uint32_t>(row_parts));
     if (rows.size == 0) return;
-    multiply_columns(f, rows.first, rows.size, group * kWidth, last, plain,
+    gemm_f32_columns(operands, rows.first, rows.size, group * kBlockColumns, last, plain,
                      [&](int32_t k0, int32_t depth, int32_t column, int32_t columns, float* panel) {
-                       pack_panel(right, k0, depth, column, columns, panel);
+                       pack_panel(rhs, k0, depth, column, columns, panel);
                      });
   });
   return Status::kOk;
@@ -81,7 +82,7 @@ KernelFn select_matmul_dense(const OpContext& c) noexcept {
     const int32_t n = y.dim(y.rank() - 1);
     if (bias.rank() < 1 || bias.dim(bias.rank() - 1) != n || bias.count() != n) return nullptr;
   }
-  return &run_dense;
+  return &matmul_f32_dense;
 }
 
-}  // namespace mote::kernels::MOTE_ISA_NAME
+}  // namespace mote::kernels::MOTE_ISA_NAME::gemm

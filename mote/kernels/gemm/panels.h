@@ -1,12 +1,12 @@
 #pragma once
 
-// Weights of a product with an f32 left side, as the micro-kernel reads them: panels of 16 outputs, kGroup products of each side by side
-// (core/layout.h). load() takes the weights of one group, part<I>() makes the I-th product's floats of them.
+// Packed weights (RHS) of GEMMs with an f32 LHS: panels of 16 outputs, in which kGroup consecutive k of an output are adjacent
+// (core/layout.h). load() reads the weights of one k group, part<I>() widens those of its I-th k to f32.
 
 #include "mote/core/layout.h"
 #include "mote/kernels/common/simd.h"
 
-namespace mote::kernels::MOTE_ISA_NAME {
+namespace mote::kernels::MOTE_ISA_NAME::gemm {
 
 using Words = hn::RebindToSigned<F32>;
 
@@ -32,7 +32,7 @@ struct PanelF16 {
   }
 };
 
-// Two bf16 in a word: the upper halves of two floats.
+// Two bf16 in a word; each is the upper half of an f32.
 struct PanelBf16 {
   static constexpr int kGroup = 2;
   using Element = int32_t;
@@ -63,12 +63,12 @@ constexpr int64_t panel_stride_of(int32_t k) {
   return int64_t{(k + P::kGroup - 1) / P::kGroup} * kPanel;
 }
 
-// True where a type above holds these weights; `run`: products that lie behind each other in the left side, of which only the last run may
-// end within a group.
+// True when one of the types above reads these weights. run: the length of the LHS's contiguous runs, all of which but the last must be
+// whole k groups; 0: there is one run.
 MOTE_INLINE bool has_panels(const TensorDesc& w, int32_t run) {
   const bool known = w.dtype == DType::f32 || w.dtype == DType::f16 || w.dtype == DType::bf16 || w.dtype == DType::s8;
   return known && (panel_shape(w.layout, w.dtype).types & mask_of(w.dtype)) != 0 &&
          run % static_cast<int32_t>(panel_shape(w.layout, w.dtype).k_group) == 0;
 }
 
-}  // namespace mote::kernels::MOTE_ISA_NAME
+}  // namespace mote::kernels::MOTE_ISA_NAME::gemm

@@ -29,7 +29,7 @@ TEST(ProductKernels, MatmulOfTwoPlainMatrices) {
   expect_close(OpId::matmul, ops::matmul::Attrs{}, {d.f32({2, 130, 300}, -1, 1), d.f32({2, 300, 70}, -1, 1)}, 5e-5);
 }
 
-// Weights of every type that products of f32 take, in panels; 8-bit ones with a scale for each output.
+// Packed weights of every type that f32 GEMMs take; s8 with a scale for each output.
 struct PackedWeights {
   Array values, scales = Array::none();
   PackedWeights(Draw& d, const Shape& shape) : values(d.f32(shape, -1, 1)) {
@@ -56,7 +56,7 @@ TEST(ProductKernels, MatmulWithWeightsOfEveryType) {
   });
 }
 
-// Enough weights for threads to share, whose parts begin and end anywhere.
+// Enough weights for threads to share, with partial panels at any place.
 TEST(ProductKernels, FewRowsAreTheSameWithThreads) {
   many(60, [](Draw& d) {
     const int32_t m = d.one_in(2) ? 1 : d.in(2, 8), n = d.in(33, 500), k = d.in(600, 1000);
@@ -74,7 +74,7 @@ TEST(ProductKernels, FewRowsAreTheSameWithThreads) {
 TEST(ProductKernels, ConvolutionsWithWeightsOfEveryType) {
   many(160, [](Draw& d) {
     ops::conv::Attrs a;
-    // Bytes come four channels at a time.
+    // s8 weights are packed in groups of four channels.
     const int32_t channels = 4 * d.in(1, 12), outputs = d.one_in(4) ? 32 : d.in(1, 50);
     if (outputs == 32 && d.one_in(2)) a.groups = 2;
     Shape x = {d.in(1, 2)}, w = {outputs};
@@ -94,8 +94,8 @@ TEST(ProductKernels, ConvolutionsWithWeightsOfEveryType) {
   });
 }
 
-// More taps than have pointers of their own, without padding: the taps of a row are one run. Where rows lie apart the portable kernel runs,
-// so the numbers are whole and sums exact.
+// More taps than there is room for indirection pointers, without padding: the taps of a kernel row form one run. Where rows have gaps the
+// portable kernel computes instead, so values are integers and sums exact.
 TEST(ProductKernels, LongWindows) {
   Draw d(3);
   const auto whole = [&](const Shape& shape) {
@@ -147,7 +147,7 @@ TEST(ProductKernels, TransposedConvolutions) {
   });
 }
 
-// Few weights and many, all tiles in the working memory and not: threads share tiles or points, and the second output is scratch.
+// Few and many weights, working memory for all tiles and for some: threads share tiles or points. The second output is scratch.
 TEST(ProductKernels, WinogradIsTheSameWithThreads) {
   struct Case {
     int32_t height, width, channels, outputs;

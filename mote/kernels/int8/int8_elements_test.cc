@@ -1,4 +1,4 @@
-// Integer operators other than products, drawn at random: the same bits as the portable kernels.
+// Element-wise, reduction, pooling and lookup operators with random operands: the same bits as the portable kernels.
 
 #include "mote/kernels/testing/integers.h"
 #include "mote/ops/dequantize/dequantize.h"
@@ -17,13 +17,13 @@
 namespace mote::optest {
 namespace {
 
-Shape some_shape(Draw& d) {
+Shape random_shape(Draw& d) {
   Shape s;
   for (int i = d.in(1, 4); i > 0; --i) s.push_back(d.in(1, i == 1 ? 90 : 6));
   return s;
 }
 
-ops::QuantBinaryAttrs sum_of(Draw& d, DType type) {
+ops::QuantBinaryAttrs random_sum_attrs(Draw& d, DType type) {
   ops::QuantBinaryAttrs a;
   a.mode = static_cast<uint32_t>(d.in(0, 1));
   a.a_zero = zero_point(d, type), a.b_zero = zero_point(d, type), a.y_zero = zero_point(d, type);
@@ -35,18 +35,18 @@ ops::QuantBinaryAttrs sum_of(Draw& d, DType type) {
   return a;
 }
 
-TEST(Int8Kernels, SumsAndProductsAgree) {
+TEST(Int8Kernels, AddSubMulAgree) {
   for (uint32_t seed = 0; seed < 80 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Draw d(seed);
     const DType type = byte_type(d);
-    const Shape shape = some_shape(d);
+    const Shape shape = random_shape(d);
     Shape other = shape;
     for (int32_t& n : other)
       if (d.one_in(4)) n = 1;
     const std::vector<Array> in{bytes(d, type, shape), bytes(d, type, other)};
-    const ops::QuantBinaryAttrs a = sum_of(d, type);
-    // Scales that nothing can be divided by are left to the portable kernels.
+    const ops::QuantBinaryAttrs a = random_sum_attrs(d, type);
+    // The fast kernels reject scales that cannot be divided by.
     const bool fast = a.y_scale > 0;
     expect_same(OpId::q_add, a, in, fast);
     expect_same(OpId::q_sub, a, in, fast);
@@ -58,9 +58,9 @@ TEST(Int8Kernels, SumsAndProductsAgree) {
   }
 }
 
-// As TFLite prepares them: one operand's factor is 1/2, and what is shifted to the right afterwards is little. In between there are
-// factors and shifts that the quick way does not take.
-ops::QuantBinaryAttrs common_sum(Draw& d, DType type) {
+// Attributes as TFLite prepares them: one operand's multiplier is 1/2, and right shifts are small. Some are outside of what the specialised
+// paths take.
+ops::QuantBinaryAttrs common_sum_attrs(Draw& d, DType type) {
   ops::QuantBinaryAttrs a;
   a.a_zero = zero_point(d, type), a.b_zero = zero_point(d, type), a.y_zero = zero_point(d, type);
   a.left_shift = d.one_in(3) ? d.in(15, 21) : 20;
@@ -73,7 +73,7 @@ ops::QuantBinaryAttrs common_sum(Draw& d, DType type) {
   if (d.one_in(3)) a.clamp_lo = a.y_zero;
   return a;
 }
-ops::q_mul::Attrs common_product(Draw& d, DType type) {
+ops::q_mul::Attrs common_mul_attrs(Draw& d, DType type) {
   ops::q_mul::Attrs m;
   m.a_zero = zero_point(d, type), m.b_zero = zero_point(d, type), m.y_zero = zero_point(d, type);
   m.multiplier = d.one_in(4) ? d.in(0, 0x7fffffff) : d.in(1 << 30, 0x7fffffff), m.shift = d.one_in(4) ? d.in(-31, 1) : d.in(-9, -1);
@@ -82,28 +82,28 @@ ops::q_mul::Attrs common_product(Draw& d, DType type) {
 }
 
 // Every pair of bytes.
-TEST(Int8Kernels, SumsAndProductsOfAllBytesAgree) {
+TEST(Int8Kernels, AddSubMulOfAllBytesAgree) {
   for (uint32_t seed = 0; seed < 12 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Draw d(seed);
     const DType type = byte_type(d);
     Array rows(type, {256, 1}), columns(type, {256});
     for (int i = 0; i < 256; ++i) rows.bytes()[static_cast<size_t>(i)] = columns.bytes()[static_cast<size_t>(i)] = static_cast<uint8_t>(i);
-    const ops::QuantBinaryAttrs a = common_sum(d, type);
+    const ops::QuantBinaryAttrs a = common_sum_attrs(d, type);
     expect_same(OpId::q_add, a, {rows, columns});
     expect_same(OpId::q_sub, a, {rows, columns});
-    const ops::q_mul::Attrs m = common_product(d, type);
+    const ops::q_mul::Attrs m = common_mul_attrs(d, type);
     expect_same(OpId::q_mul, m, {rows, columns});
-    // The same pairs as rows that repeat an operand.
-    Array whole(type, {256, 256});
-    for (size_t i = 0; i < 65536; ++i) whole.bytes()[i] = static_cast<uint8_t>(i / 256);
-    expect_same(OpId::q_mul, m, d.one_in(2) ? std::vector<Array>{whole, columns} : std::vector<Array>{columns, whole});
-    expect_same(OpId::q_add, a, d.one_in(2) ? std::vector<Array>{whole, columns} : std::vector<Array>{columns, whole});
+    // The same pairs with a broadcast operand along rows.
+    Array row_values(type, {256, 256});
+    for (size_t i = 0; i < 65536; ++i) row_values.bytes()[i] = static_cast<uint8_t>(i / 256);
+    expect_same(OpId::q_mul, m, d.one_in(2) ? std::vector<Array>{row_values, columns} : std::vector<Array>{columns, row_values});
+    expect_same(OpId::q_add, a, d.one_in(2) ? std::vector<Array>{row_values, columns} : std::vector<Array>{columns, row_values});
   }
 }
 
-// Patterns that repeat, single elements, enough of them for threads and tables.
-TEST(Int8Kernels, LargeSumsAndProductsAgree) {
+// Broadcast operands, single elements, tensors large enough for threads and lookup tables.
+TEST(Int8Kernels, LargeAddSubMulAgree) {
   for (uint32_t seed = 0; seed < 40 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Draw d(seed);
@@ -113,16 +113,16 @@ TEST(Int8Kernels, LargeSumsAndProductsAgree) {
     const Shape others[] = {{1}, {}, {channels}, {batch, 1, 1, channels}, {all[1], all[2], 1}, all, {all[2], channels}};
     const Array x = bytes(d, type, all), other = bytes(d, type, others[d.in(0, 6)]);
     const std::vector<Array> in = d.one_in(2) ? std::vector<Array>{x, other} : std::vector<Array>{other, x};
-    ops::QuantBinaryAttrs a = common_sum(d, type);
-    if (d.one_in(4)) a = sum_of(d, type);
+    ops::QuantBinaryAttrs a = common_sum_attrs(d, type);
+    if (d.one_in(4)) a = random_sum_attrs(d, type);
     expect_same_shared(OpId::q_add, a, in, a.y_scale > 0);
     expect_same_shared(OpId::q_sub, a, in, a.y_scale > 0);
-    expect_same_shared(OpId::q_mul, common_product(d, type), in);
+    expect_same_shared(OpId::q_mul, common_mul_attrs(d, type), in);
   }
 }
 
-// Bytes as tables, and enough elements for threads.
-TEST(Int8Kernels, LargeChangesOfScaleAgree) {
+// Requantization by lookup table, tensors large enough for threads.
+TEST(Int8Kernels, LargeRequantizeAgrees) {
   for (uint32_t seed = 0; seed < 24 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Draw d(seed);
@@ -144,12 +144,12 @@ TEST(Int8Kernels, LargeChangesOfScaleAgree) {
   }
 }
 
-TEST(Int8Kernels, ChangesOfScaleAndTypeAgree) {
+TEST(Int8Kernels, RequantizeAndQuantizeAgree) {
   for (uint32_t seed = 0; seed < 80 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Draw d(seed);
     const DType type = byte_type(d), to = byte_type(d);
-    const Array x = bytes(d, type, some_shape(d));
+    const Array x = bytes(d, type, random_shape(d));
     expect_same(OpId::q_lut, ops::q_lut::Attrs{}, {x, bytes(d, to, {256})});
     ops::requantize::Attrs r;
     r.to = static_cast<uint32_t>(to);
@@ -160,7 +160,7 @@ TEST(Int8Kernels, ChangesOfScaleAndTypeAgree) {
                   {x, Array::random(DType::s32, {1}, d.seed(), 1 << 30, 2147483647.0), Array::random(DType::s32, {1}, d.seed(), -4, 4)});
     const Array scale = Array::random(DType::f32, {1}, d.seed(), 0.001, 0.2), zero = bytes(d, type, {1});
     expect_same(OpId::dequantize, ops::dequantize::Attrs{}, {x, scale, zero});
-    Array real = Array::random(DType::f32, some_shape(d), d.seed(), -9, 9);
+    Array real = Array::random(DType::f32, random_shape(d), d.seed(), -9, 9);
     for (const double v : {0.5, -0.5, 1e30, -1e30, static_cast<double>(NAN), static_cast<double>(INFINITY)})
       real.set(d.in(0, static_cast<int32_t>(real.count()) - 1), v);
     ops::quantize::Attrs q;
@@ -177,14 +177,14 @@ TEST(Int8Kernels, ChangesOfScaleAndTypeAgree) {
   }
 }
 
-TEST(Int8Kernels, WideChangesOfScaleAgree) {
+TEST(Int8Kernels, RequantizeOfS32Agrees) {
   for (uint32_t seed = 0; seed < 40 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Draw d(seed);
     const DType types[] = {DType::s8, DType::u8, DType::s32};
     const DType type = types[d.in(0, 2)], to = types[d.in(0, 2)];
     const Array x =
-        type == DType::s32 ? Array::random(type, some_shape(d), d.seed(), -2147483648.0, 2147483647.0) : bytes(d, type, some_shape(d));
+        type == DType::s32 ? Array::random(type, random_shape(d), d.seed(), -2147483648.0, 2147483647.0) : bytes(d, type, random_shape(d));
     ops::requantize::Attrs r;
     r.to = static_cast<uint32_t>(to);
     r.input_zero = type == DType::s32 ? d.in(-3000, 3000) : zero_point(d, type);
@@ -194,7 +194,7 @@ TEST(Int8Kernels, WideChangesOfScaleAgree) {
   }
 }
 
-TEST(Int8Kernels, SoftmaxesAgree) {
+TEST(Int8Kernels, SoftmaxAgrees) {
   for (uint32_t seed = 0; seed < 60 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Draw d(seed);
@@ -204,13 +204,13 @@ TEST(Int8Kernels, SoftmaxesAgree) {
     a.multiplier = d.in(1 << 30, 0x7fffffff), a.shift = d.in(15, 28), a.diff_min = d.one_in(3) ? -255 : d.in(-250, -1);
     expect_same(OpId::q_softmax, a, {bytes(d, type, {d.in(1, 3), d.in(1, 5), d.in(1, d.one_in(4) ? 2048 : 60)})});
     if (d.one_in(6)) expect_same_shared(OpId::q_softmax, a, {bytes(d, type, {d.in(1, 3), d.in(20, 90), d.in(100, 300)})});
-    // Elements that are all the same, or nearly so: the greatest sums.
+    // Elements that are equal, or nearly so: the largest sums.
     const int32_t least = type == DType::u8 ? 0 : -128;
     if (d.one_in(4)) expect_same(OpId::q_softmax, a, {Array::random(type, {3, d.in(1, 2048)}, d.seed(), least, least + 1)});
   }
 }
 
-TEST(Int8Kernels, MeansUnderAWindowAgree) {
+TEST(Int8Kernels, AveragePoolsAgree) {
   for (uint32_t seed = 0; seed < 80 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Draw d(seed);
@@ -228,12 +228,13 @@ TEST(Int8Kernels, MeansUnderAWindowAgree) {
     x.push_back(d.in(1, 70));
     a.ceil_mode = static_cast<uint32_t>(d.in(0, 1)), a.count_include_pad = static_cast<uint32_t>(d.in(0, 1)),
     a.mode = static_cast<uint32_t>(d.in(0, 1));
-    a.input_zero = zero_point(d, type), a.output_zero = zero_point(d, type), a.multiplier = 0.7f;
+    a.input_zero = zero_point(d, type), a.output_zero = zero_point(d, type);
+    a.multiplier = d.one_in(2) ? 0.7f : 0.5f * static_cast<float>(d.in(1, 4));  // with ties or without
     expect_same(OpId::q_avg_pool, a, {bytes(d, type, x)});
   }
 }
 
-TEST(Int8Kernels, MeansAndSumsOverAxesAgree) {
+TEST(Int8Kernels, ReductionsAgree) {
   for (uint32_t seed = 0; seed < 60 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Draw d(seed);
@@ -245,7 +246,7 @@ TEST(Int8Kernels, MeansAndSumsOverAxesAgree) {
     a.input_zero = zero_point(d, type), a.output_zero = zero_point(d, type);
     a.multiplier = d.in(1 << 29, 1 << 30), a.shift = d.in(-4, 1), a.real_multiplier = 0.3f;
     expect_same(OpId::q_reduce, a, {bytes(d, type, {d.in(1, 3), d.in(1, 9), d.in(1, 9), d.in(1, 90)})});
-    // Any axes; lines that are longer than sums of 16 bits.
+    // Any axes; lines longer than 16-bit accumulators can take.
     a.axis_count = d.in(0, 3);
     const int32_t rank = 4, start = d.in(0, rank - 1);
     for (int32_t i = 0; i < a.axis_count; ++i) a.axes[i] = (start + i) % rank - (d.one_in(2) ? rank : 0);
@@ -257,7 +258,7 @@ TEST(Int8Kernels, MeansAndSumsOverAxesAgree) {
   }
 }
 
-TEST(Int8Kernels, JoinedTensorsAgree) {
+TEST(Int8Kernels, ConcatAgrees) {
   for (uint32_t seed = 0; seed < 60 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Draw d(seed);

@@ -1,4 +1,4 @@
-// Integer products and convolutions with operands, shapes and attributes drawn at random: the same bits as the portable kernels.
+// Quantized matrix products and convolutions with random operands, shapes and attributes: the same bits as the portable kernels.
 
 #include "mote/kernels/testing/integers.h"
 #include "mote/ops/q_conv/q_conv.h"
@@ -7,9 +7,9 @@
 namespace mote::optest {
 namespace {
 
-// Operands 2 to 7 of a quantized product with n outputs, and the attributes that go with them.
+// Inputs 2 to 7 (the epilogue's) of a quantized product with n outputs, and the attributes that go with them.
 template <class A>
-std::vector<Array> stage_inputs(Draw& d, DType x_type, int32_t n, int32_t rows, bool depthwise, A* a) {
+std::vector<Array> epilogue_inputs(Draw& d, DType x_type, int32_t n, int32_t rows, bool depthwise, A* a) {
   std::vector<Array> in(6);
   const bool real = d.one_in(4);
   const DType types[] = {DType::s8, DType::u8, DType::s16, x_type, DType::s32};
@@ -50,21 +50,21 @@ TEST(Int8Kernels, MatmulsAgree) {
     const int32_t m = d.one_in(2) ? d.in(1, 30) : 1, n = d.in(1, 80), k = d.one_in(12) ? d.in(1200, 5400) : d.in(1, 200);
     const Array x = bytes(d, type, d.one_in(2) ? Shape{m, k} : Shape{2, m, k}), w = some_weights(d, {n, k});
     ops::q_matmul::Attrs a;
-    std::vector<Array> in = stage_inputs(d, type, n, static_cast<int32_t>(x.count() / k), false, &a);
+    std::vector<Array> in = epilogue_inputs(d, type, n, static_cast<int32_t>(x.count() / k), false, &a);
     in.insert(in.begin(), {x, packed(w)});
     expect_same(OpId::q_matmul, a, in);
     if (HasFatalFailure()) return;
   }
 }
 
-// What most layers of models are: symmetric weights, one zero point, bytes by factors below one. Sums become bytes in registers then, for
-// any number of panels and rows.
+// What most layers have: symmetric weights, one zero point, 8-bit outputs with scales below 1. These are requantized in registers, for any
+// number of panels and rows.
 TEST(Int8Kernels, CommonProductsAgree) {
   for (uint32_t seed = 0; seed < 160 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Draw d(seed);
     const DType type = byte_type(d), y = byte_type(d);
-    const bool window = d.one_in(2), deep = d.one_in(2);
+    const bool is_conv = d.one_in(2), deep = d.one_in(2);
     const int32_t n = d.one_in(3) ? d.in(200, 330) : d.in(1, 100), k = deep ? 16 * d.in(1, 12) : d.in(1, 70);
     const auto one_or_all = [&] { return Shape{d.one_in(3) ? 1 : n}; };
     Array bias = Array::random(DType::s32, {n}, d.seed(), -20000, 20000), multiplier, shift;
@@ -77,7 +77,7 @@ TEST(Int8Kernels, CommonProductsAgree) {
       if (d.one_in(2)) a.clamp_lo = a.output_zero;
       return a;
     };
-    if (window) {
+    if (is_conv) {
       const int32_t kernel = d.one_in(2) ? 1 : 3, size = d.in(3, 20);
       ops::q_conv::Attrs a = attributes(ops::q_conv::Attrs{});
       for (int i = 0; i < 2; ++i) a.pads_begin[i] = a.pads_end[i] = kernel / 2, a.strides[i] = d.one_in(3) ? 2 : 1;
@@ -90,7 +90,7 @@ TEST(Int8Kernels, CommonProductsAgree) {
   }
 }
 
-// Activations that were quantized while running: a scale for each row, floats out.
+// Dynamically quantized activations: a scale per row, f32 outputs.
 TEST(Int8Kernels, DynamicProductsAgree) {
   for (uint32_t seed = 0; seed < 60 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
@@ -108,18 +108,18 @@ TEST(Int8Kernels, DynamicProductsAgree) {
   }
 }
 
-// Both sides are activations, in batches that may be broadcast.
-TEST(Int8Kernels, ProductsOfPairsAgree) {
+// Both operands are activations, in batches that may be broadcast.
+TEST(Int8Kernels, ActivationProductsAgree) {
   for (uint32_t seed = 0; seed < 60 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Draw d(seed);
-    const DType type = d.one_in(2) ? DType::s8 : DType::u8, right = d.one_in(2) ? DType::s8 : DType::u8;
+    const DType type = d.one_in(2) ? DType::s8 : DType::u8, rhs_type = d.one_in(2) ? DType::s8 : DType::u8;
     const int32_t m = d.in(1, 40), n = d.in(1, 90), k = d.in(1, d.one_in(6) ? 1500 : 150), batch = d.in(1, 3);
     const Array x = bytes(d, type, d.one_in(3) ? Shape{1, m, k} : Shape{batch, m, k}),
-                w = bytes(d, right, Shape{2, d.one_in(3) ? 1 : batch, n, k});
+                w = bytes(d, rhs_type, Shape{2, d.one_in(3) ? 1 : batch, n, k});
     ops::q_matmul::Attrs a;
-    std::vector<Array> in = stage_inputs(d, type, n, static_cast<int32_t>(x.count() / k), false, &a);
-    if (right == DType::u8) a.weight_zero = d.in(0, 255), in[4] = Array();
+    std::vector<Array> in = epilogue_inputs(d, type, n, static_cast<int32_t>(x.count() / k), false, &a);
+    if (rhs_type == DType::u8) a.weight_zero = d.in(0, 255), in[4] = Array();
     in.insert(in.begin(), {x, w});
     expect_same(OpId::q_matmul, a, in);
   }
@@ -135,23 +135,23 @@ void add_residual(Draw& d, const Array& x, ops::q_conv::Attrs* a, std::vector<Ar
   (void)x;
   ops::QuantBinaryAttrs s;
   s.mode = static_cast<uint32_t>(d.in(0, 1));
-  const bool to_sums = d.one_in(2);
+  const bool to_accumulator = d.one_in(2);
   const auto zero = [&] { return y == DType::s16 ? d.in(-900, 900) : zero_point(d, y); };
   s.a_zero = zero(), s.b_zero = zero(), s.y_zero = zero();
   s.left_shift = y == DType::s16 ? 12 : 20;
   s.a_multiplier = d.in(1 << 30, 0x7fffffff), s.b_multiplier = d.in(1 << 30, 0x7fffffff), s.y_multiplier = d.in(1 << 30, 0x7fffffff);
-  // Powers of two: many sums lie in the middle between two whole numbers.
+  // Powers of two: many sums are ties.
   if (d.one_in(3)) s.a_multiplier = s.b_multiplier = s.y_multiplier = 1 << 30;
   s.a_shift = d.in(-3, 0), s.b_shift = d.in(-3, -1), s.y_shift = d.in(-21, -15);
   s.a_scale = 0.02f, s.b_scale = 0.031f, s.y_scale = 0.05f;
-  if (to_sums) s.mode = static_cast<uint32_t>(ops::QuantMode::kSums), s.b_shift = d.in(-20, 0);
+  if (to_accumulator) s.mode = static_cast<uint32_t>(ops::QuantMode::kSums), s.b_shift = d.in(-20, 0);
   ops::q_conv::set_sum_attrs(*a, s);
   in->push_back(Array::random(y, shape.outputs[0].shape(), d.seed(), y == DType::u8 ? 0 : -128, 127));
   const int32_t n = static_cast<int32_t>(shape.outputs[0].shape().back());
-  if (to_sums) in->push_back(Array::random(DType::s32, d.one_in(3) ? Shape{1} : Shape{n}, d.seed(), -10, 1 << 22));
+  if (to_accumulator) in->push_back(Array::random(DType::s32, d.one_in(3) ? Shape{1} : Shape{n}, d.seed(), -10, 1 << 22));
 }
 
-ops::q_conv::Attrs window_attrs(Draw& d, int spatial) {
+ops::q_conv::Attrs conv_attrs(Draw& d, int spatial) {
   ops::q_conv::Attrs a;
   for (int i = 0; i < spatial; ++i) {
     a.strides[i] = d.in(1, 3);
@@ -165,7 +165,7 @@ ops::q_conv::Attrs window_attrs(Draw& d, int spatial) {
 void check_conv(Draw& d, bool depthwise) {
   const int spatial = d.one_in(4) ? 1 : 2;
   const DType type = d.one_in(2) ? DType::s8 : DType::u8;
-  ops::q_conv::Attrs a = window_attrs(d, spatial);
+  ops::q_conv::Attrs a = conv_attrs(d, spatial);
   const int32_t groups = depthwise ? d.in(2, 70) : d.one_in(5) ? d.in(2, 3) : 1;
   const int32_t channels = depthwise ? 1 : d.in(1, d.one_in(6) ? 300 : 40);
   const int32_t outputs = depthwise ? 1 : groups > 1 ? 16 * d.in(1, 2) : d.in(1, 70);
@@ -179,7 +179,7 @@ void check_conv(Draw& d, bool depthwise) {
   x.push_back(channels * groups);
   w.push_back(channels);
   const Array input = bytes(d, type, x), weights = some_weights(d, w);
-  std::vector<Array> in = stage_inputs(d, type, groups * outputs, x[0], depthwise, &a);
+  std::vector<Array> in = epilogue_inputs(d, type, groups * outputs, x[0], depthwise, &a);
   in.insert(in.begin(), {input, packed(weights)});
   add_residual(d, input, &a, &in);
   expect_same(OpId::q_conv, a, in);
@@ -201,8 +201,8 @@ TEST(Int8Kernels, DepthwiseConvolutionsAgree) {
   }
 }
 
-// Windows that have kernels of their own: 3x3 and 5x5 taps over blocks of channels and what is left of them, one row of outputs or two at a
-// time, some of the rows, at all edges; most with outputs that end in registers. Some are large enough for threads to share them.
+// 3x3 and 5x5 windows, which have kernels of their own: blocks of channels and tails, one or two rows of outputs at a time, some of the
+// rows, all edges; most with outputs that are requantized in registers. Some are large enough for threads to share them.
 TEST(Int8Kernels, DepthwiseWindowsAgree) {
   for (uint32_t seed = 0; seed < 120 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
@@ -234,7 +234,7 @@ TEST(Int8Kernels, DepthwiseWindowsAgree) {
   }
 }
 
-// What tiles and wide registers are made for: many channels, more rows than fit together.
+// Shapes for tiles and wide registers: many channels, more rows than one tile has.
 TEST(Int8Kernels, LargeConvolutionsAgree) {
   for (uint32_t seed = 0; seed < 24; ++seed) {
     SCOPED_TRACE(seed);
@@ -250,7 +250,7 @@ TEST(Int8Kernels, LargeConvolutionsAgree) {
     const Array input = bytes(d, type, {d.in(1, 2), d.in(kernel, 20), d.in(kernel, 40), channels * a.groups});
     const Array weights = some_weights(d, {outputs * a.groups, kernel, kernel, channels});
     SCOPED_TRACE(testing::PrintToString(input.shape()) + " by " + testing::PrintToString(weights.shape()));
-    std::vector<Array> in = stage_inputs(d, type, outputs * a.groups, input.shape()[0], depthwise, &a);
+    std::vector<Array> in = epilogue_inputs(d, type, outputs * a.groups, input.shape()[0], depthwise, &a);
     in.insert(in.begin(), {input, packed(weights)});
     add_residual(d, input, &a, &in);
     expect_same(OpId::q_conv, a, in);

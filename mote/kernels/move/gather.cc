@@ -1,16 +1,16 @@
-// Rows (or single elements) of a tensor by their numbers.
+// gather: copies rows (or single elements) of a tensor by index.
 
 #include "mote/ops/gather/gather.h"
 #include "mote/kernels/move/move.h"
 
-namespace mote::kernels::MOTE_ISA_NAME {
+namespace mote::kernels::MOTE_ISA_NAME::move {
 namespace {
 
-// Loops over y with the strides of x, indices and y.
-Nest<3> loops_of(const OpContext& c, int axis) {
+// The loop nest over y, with the strides of x, indices and y.
+StridedLoopNest<3> loops_of(const OpContext& c, int axis) {
   const Tensor &x = c.input(0), &indices = c.input(1), &y = c.output(0);
   const int32_t wanted = c.attrs<ops::gather::Attrs>().batch_dims, batch = wanted < 0 ? wanted + indices.rank() : wanted;
-  Nest<3> nest;
+  StridedLoopNest<3> nest;
   int n = 0;
   const auto push = [&](int64_t from, int64_t index) {
     const int64_t steps[3] = {from, index, y.stride(n)};
@@ -22,16 +22,16 @@ Nest<3> loops_of(const OpContext& c, int axis) {
   return nest;
 }
 
-Status run_gather(const OpContext& c) noexcept {
+Status gather_any(const OpContext& c) noexcept {
   const Tensor &x = c.input(0), &indices = c.input(1), &y = c.output(0);
   const int32_t wanted = c.attrs<ops::gather::Attrs>().axis;
   const int axis = wanted < 0 ? wanted + x.rank() : wanted;
   const int64_t width = dtype_bytes(x.dtype());
   const int32_t size = x.dim(axis), widths[3] = {static_cast<int32_t>(width), 0, static_cast<int32_t>(width)};
   if (y.count() == 0) return Status::kOk;
-  Nest<3> nest = loops_of(c, axis);
+  StridedLoopNest<3> nest = loops_of(c, axis);
   const bool narrow = indices.dtype() == DType::s32;
-  // Runs along which the index stays; else single elements.
+  // Contiguous runs for which the index is the same; otherwise single elements.
   const int last = nest.depth - 1;
   const bool runs = nest.depth > 0 && nest.stride[last][0] == width && nest.stride[last][1] == 0 && nest.stride[last][2] == width;
   if (!runs) {
@@ -40,7 +40,7 @@ Status run_gather(const OpContext& c) noexcept {
     ++nest.depth;
   }
   bool outside = false;
-  walk_runs(nest, 0, nest.runs(), 0, nest.length(), [&](const int64_t* offset, const int64_t*, int32_t n) {
+  for_run_range(nest, 0, nest.runs(), 0, nest.length(), [&](const int64_t* offset, const int64_t*, int32_t n) {
     const uint8_t* p = indices.as<const uint8_t>() + offset[1];
     int64_t at = narrow ? *reinterpret_cast<const int32_t*>(p) : *reinterpret_cast<const int64_t*>(p);
     if (at < 0) at += size;
@@ -57,7 +57,7 @@ Status run_gather(const OpContext& c) noexcept {
 
 KernelFn select_gather(const OpContext& c) noexcept {
   const DType index = c.input(1).dtype();
-  return dtype_bytes(c.input(0).dtype()) > 0 && (index == DType::s32 || index == DType::s64) ? &run_gather : nullptr;
+  return dtype_bytes(c.input(0).dtype()) > 0 && (index == DType::s32 || index == DType::s64) ? &gather_any : nullptr;
 }
 
-}  // namespace mote::kernels::MOTE_ISA_NAME
+}  // namespace mote::kernels::MOTE_ISA_NAME::move

@@ -1,35 +1,35 @@
 #pragma once
 
-// Moves elements of 1, 2, 4 or 8 bytes between any two arrangements: whole runs where both sides have them, small squares where one side's
-// neighbours are the other's rows.
+// Copies elements of 1, 2, 4 or 8 bytes between two strided layouts: contiguous runs where both sides have them, in-register transposes of
+// small squares where different dimensions are contiguous.
 
-#include "mote/kernels/common/nest.h"
+#include "mote/kernels/common/loops.h"
 
-namespace mote::kernels::MOTE_ISA_NAME {
+namespace mote::kernels::MOTE_ISA_NAME::move {
 
-// Loops over the elements, the strides of source and destination in bytes; push() in the order of the destination.
-using Moves = Nest<2>;
+// Loops over the elements with the strides of source and destination in bytes; push() outermost first, in the order of the destination.
+using StridedCopy = StridedLoopNest<2>;
 
-MOTE_INLINE void push(Moves* moves, int32_t n, int64_t from, int64_t to) {
+MOTE_INLINE void push(StridedCopy* loops, int32_t n, int64_t from, int64_t to) {
   const int64_t steps[2] = {from, to};
-  moves->push(n, steps);
+  loops->push(n, steps);
 }
 
-// Carries the moves out. They may be reordered, so no destination may be a source.
-void move(Moves moves, uint32_t width, const void* from, void* to, const Threads* threads) noexcept;
+// Copies. Source and destination must not overlap, because the loops may be reordered.
+void move(StridedCopy loops, uint32_t width, const void* from, void* to, const Threads* threads) noexcept;
 
-// `bytes` bytes, few or many.
+// A copy of any length, fast for short ones.
 void copy_bytes(uint8_t* to, const uint8_t* from, int64_t bytes) noexcept;
-// n times the element at `value`.
+// Fills n elements with the element at `value`.
 void fill_elements(uint8_t* to, const void* value, uint32_t width, int32_t n) noexcept;
 
-// A matrix of 32-bit elements, turned: the source has rows of `columns` neighbours, the destination columns of `rows` neighbours.
-struct Turn {
+// A matrix transpose: the source has rows of `columns` contiguous elements, the destination columns of `rows` contiguous elements.
+struct Transpose {
   const uint8_t* from;
   uint8_t* to;
   int64_t row_step, column_step;  // from row to row of the source; from column to column of the destination; bytes
   int32_t rows, columns;
 };
-void turn_32(const Turn& t) noexcept;
+void transpose_32(const Transpose& t) noexcept;
 
-}  // namespace mote::kernels::MOTE_ISA_NAME
+}  // namespace mote::kernels::MOTE_ISA_NAME::move

@@ -1,23 +1,23 @@
-// Pools over channels-last tensors: for each output position the channels run through vectors, tap by tap.
+// Pooling over channels-last tensors: for each output position, vectors of channels are folded tap by tap.
 
 #include <limits>
 
 #include "mote/kernels/common/exact.h"
+#include "mote/kernels/common/nhwc_view.h"
 #include "mote/kernels/common/parallel.h"
-#include "mote/kernels/common/plane.h"
 #include "mote/ops/adaptive_avg_pool/adaptive_avg_pool.h"
 #include "mote/ops/avg_pool/avg_pool.h"
 #include "mote/ops/max_pool/max_pool.h"
 
-namespace mote::kernels::MOTE_ISA_NAME {
+namespace mote::kernels::MOTE_ISA_NAME::pool {
 namespace {
 
-// Input positions of the taps that lie inside: at, at + step, ...
+// Input positions of the window's taps inside the input: at, at + step, ...
 struct Taps {
   int32_t at, count, step;
 };
 
-// Of a window whose tap 0 is at `origin`. `padded` counts the taps in front of the input's end with its padding.
+// The taps of a window whose tap 0 is at `origin`. *padded: how many taps are inside the input or its padding.
 Taps taps_inside(int32_t origin, int32_t kernel, int32_t dilation, int32_t size, int32_t pad_end, int32_t* padded) {
   const auto steps = [&](int32_t distance) { return dilation == 1 ? distance : (distance - 1) / dilation + 1; };  // divisions are slow
   const auto below = [&](int32_t limit) {
@@ -29,9 +29,9 @@ Taps taps_inside(int32_t origin, int32_t kernel, int32_t dilation, int32_t size,
   return {origin + first * dilation, end > first ? end - first : 0, dilation};
 }
 
-// The one spatial dimension of a 1-d tensor is taken for the height, along which strips go.
-Plane plane_of(const Tensor& t) {
-  Plane p(t);
+// A 1-d tensor's spatial dimension becomes the height, because depth-first strips are ranges of rows.
+NhwcView nhwc_view_of(const Tensor& t) {
+  NhwcView p(t);
   if (t.rank() != 3) return p;
   p.h = p.w;
   p.row = p.column;
@@ -40,7 +40,7 @@ Plane plane_of(const Tensor& t) {
   return p;
 }
 
-// How values of a window become one. By lines: those of each line first, so that long sums stay exact.
+// Folds of a window. kByLines: each input row of the window is summed by itself first, so that sums over large windows stay accurate.
 template <class D>
 class Max {
  public:
@@ -49,7 +49,7 @@ class Max {
   MOTE_INLINE Max()
       : best_(hn::Set(D(), std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest())),
         nan_(hn::Zero(D())) {}
-  // NaN wins. It is kept aside, so that the largest need not wait for it.
+  // NaN propagates. It is tracked in a register of its own, off the dependence chain of the maximum.
   MOTE_INLINE void add(hn::Vec<D> v) {
     best_ = hn::Max(v, best_);
     if constexpr (std::is_same_v<T, float>) nan_ = hn::IfThenElse(hn::Eq(v, v), nan_, v);
@@ -64,11 +64,11 @@ class Max {
 };
 
 template <class D>
-class Mean {
+class Average {
  public:
   static constexpr bool kByLines = true;
   MOTE_INLINE void add(hn::Vec<D> v) { sum_ = hn::Add(sum_, v); }
-  MOTE_INLINE void add(const Mean& line) { add(line.sum_); }
+  MOTE_INLINE void add(const Average& line) { add(line.sum_); }
   MOTE_INLINE hn::Vec<D> finish(int32_t taps, int32_t divisor) const {
     return taps > 0 ? quotient(sum_, hn::Set(D(), static_cast<float>(divisor))) : hn::Zero(D());
   }
@@ -77,33 +77,35 @@ class Mean {
   hn::Vec<D> sum_ = hn::Zero(D());
 };
 
-// The lines of the input that a row of outputs reads. Finding one takes longer than reading it: most are found once.
-class LinesUnder {
+// Addresses of the input rows that a row of outputs reads. Computing an address (ring buffers divide) takes longer than using it, so the
+// first kCached are computed once.
+class InputRows {
  public:
-  LinesUnder(const Plane& x, int32_t n, const Taps& rows) : x_(x), n_(n), rows_(rows) {
-    for (int32_t i = 0; i < rows.count && i < kKept; ++i) kept_[i] = find(i);
+  InputRows(const NhwcView& x, int32_t n, const Taps& rows) : x_(x), n_(n), rows_(rows) {
+    for (int32_t i = 0; i < rows.count && i < kCached; ++i) cached_[i] = find(i);
   }
   int32_t count() const { return rows_.count; }
-  MOTE_INLINE const uint8_t* operator()(int32_t i) const { return i < kKept ? kept_[i] : find(i); }
+  MOTE_INLINE const uint8_t* operator()(int32_t i) const { return i < kCached ? cached_[i] : find(i); }
 
  private:
-  static constexpr int32_t kKept = 16;
+  static constexpr int32_t kCached = 16;
   const uint8_t* find(int32_t i) const { return x_.at(n_, rows_.at + i * rows_.step, 0); }
-  const Plane& x_;
+  const NhwcView& x_;
   int32_t n_;
   Taps rows_;
-  const uint8_t* kept_[kKept];
+  const uint8_t* cached_[kCached];
 };
 
-struct Position {
-  const LinesUnder& lines;
-  int64_t first, step;  // bytes: the first tap within a line, from tap to tap
+// The window of one output position.
+struct WindowTaps {
+  const InputRows& lines;
+  int64_t first, step;  // bytes: offset of the first tap within an input row, and from tap to tap
   int32_t columns, divisor;
 };
 
-// Channels [channel, channel + V vectors).
+// V vectors of channels from `channel` on.
 template <template <class> class Fold, int V, class D>
-MOTE_INLINE void fold_channels(const Position& p, D d, int32_t channel, hn::TFromD<D>* out) {
+MOTE_INLINE void fold_channels(const WindowTaps& p, D d, int32_t channel, hn::TFromD<D>* out) {
   using T = hn::TFromD<D>;
   constexpr size_t kWidth = hn::MaxLanes(D());
   Fold<D> total[V];
@@ -124,55 +126,55 @@ MOTE_INLINE void fold_channels(const Position& p, D d, int32_t channel, hn::TFro
   unroll<V>([&](auto v) MOTE_LAMBDA { hn::StoreU(total[v].finish(taps, p.divisor), d, out + channel + v * kWidth); });
 }
 
-// What is left of the channels, in vectors half as wide each time.
+// The channel tail, in vectors of half the width each time.
 template <template <class> class Fold, class D>
-MOTE_INLINE void fold_rest(const Position& p, D d, int32_t channel, int32_t channels, hn::TFromD<D>* out) {
+MOTE_INLINE void fold_channel_tail(const WindowTaps& p, D d, int32_t channel, int32_t channels, hn::TFromD<D>* out) {
   constexpr int32_t kWidth = static_cast<int32_t>(hn::MaxLanes(D()));
   for (; channel + kWidth <= channels; channel += kWidth) fold_channels<Fold, 1>(p, d, channel, out);
-  if constexpr (kWidth > 1) fold_rest<Fold>(p, hn::Half<D>(), channel, channels, out);
+  if constexpr (kWidth > 1) fold_channel_tail<Fold>(p, hn::Half<D>(), channel, channels, out);
 }
 
 template <template <class> class Fold, class T>
-void fold_position(const Position& p, int32_t channels, T* out) {
+void fold_window(const WindowTaps& p, int32_t channels, T* out) {
   using D = hn::CappedTag<T, 64 / sizeof(T)>;
   constexpr int32_t kBlock = 4 * static_cast<int32_t>(hn::MaxLanes(D()));
   int32_t channel = 0;
   for (; channel + kBlock <= channels; channel += kBlock) fold_channels<Fold, 4>(p, D(), channel, out);
   if (channel + kBlock / 2 <= channels) fold_channels<Fold, 2>(p, D(), channel, out), channel += kBlock / 2;
-  fold_rest<Fold>(p, D(), channel, channels, out);
+  fold_channel_tail<Fold>(p, D(), channel, channels, out);
 }
 
-// Window: rows(oy), columns(ox) as Taps with the padded count, divisor(valid, padded).
+// Window: rows(oy, &padded) and columns(ox, &padded) give Taps, divisor(valid, padded) what the fold is divided by.
 template <template <class> class Fold, class T, class Window>
 void pool(const OpContext& c, const Window& window) {
-  const Plane x = plane_of(c.input(0)), y = plane_of(c.output(0));
+  const NhwcView x = nhwc_view_of(c.input(0)), y = nhwc_view_of(c.output(0));
   const RowRange range(c, y, false);
-  const int32_t lines = range.end - range.begin, all = y.n * lines;
-  if (all <= 0 || y.w <= 0 || y.c <= 0) return;
-  const double work = static_cast<double>(all) * y.w * y.c * window.taps();
-  const uint32_t helpers = useful_threads(c.threads, work * 4), parts = helpers < 2 ? 1 : helpers * 2;
+  const int32_t height = range.end - range.begin, total_rows = y.n * height;
+  if (total_rows <= 0 || y.w <= 0 || y.c <= 0) return;
+  const double work = static_cast<double>(total_rows) * y.w * y.c * window.taps();
+  const uint32_t helpers = thread_count(c.threads, work * 4), parts = helpers < 2 ? 1 : helpers * 2;
   parallel_for(c.threads, parts, [&](uint32_t part) {
-    const Range mine = part_of(all, part, parts);
+    const Range mine = part_of(total_rows, part, parts);
     for (int32_t i = mine.first; i < mine.first + mine.size; ++i) {
-      const int32_t n = i / lines, oy = range.begin + i % lines;
+      const int32_t n = i / height, oy = range.begin + i % height;
       int32_t padded_rows = 0, padded_columns = 0;
       const Taps rows = window.rows(oy, &padded_rows);
-      const LinesUnder under(x, n, rows);
+      const InputRows input_rows(x, n, rows);
       uint8_t* out = y.at(n, oy, 0);
       for (int32_t ox = 0; ox < y.w; ++ox, out += y.column) {
         const Taps columns = window.columns(ox, &padded_columns);
-        const Position p{under, columns.at * x.column, columns.step * x.column, columns.count,
-                         window.divisor(rows.count * columns.count, padded_rows * padded_columns)};
-        fold_position<Fold, T>(p, y.c, reinterpret_cast<T*>(out));
+        const WindowTaps p{input_rows, columns.at * x.column, columns.step * x.column, columns.count,
+                           window.divisor(rows.count * columns.count, padded_rows * padded_columns)};
+        fold_window<Fold, T>(p, y.c, reinterpret_cast<T*>(out));
       }
     }
   });
 }
 
 template <class A>
-class Sliding {
+class SlidingWindow {
  public:
-  Sliding(const A& a, const Tensor& x) : rows_(a, 0, x.dim(1)) {
+  SlidingWindow(const A& a, const Tensor& x) : rows_(a, 0, x.dim(1)) {
     if (x.rank() > 3) columns_ = Axis(a, 1, x.dim(2));
   }
   Taps rows(int32_t oy, int32_t* padded) const { return rows_.taps(oy, padded); }
@@ -195,23 +197,23 @@ class Sliding {
   Axis rows_, columns_;
 };
 
-struct MaxWindow : Sliding<ops::max_pool::Attrs> {
-  using Sliding::Sliding;
+struct MaxWindow : SlidingWindow<ops::max_pool::Attrs> {
+  using SlidingWindow::SlidingWindow;
   int32_t divisor(int32_t, int32_t) const { return 1; }
 };
 
-struct MeanWindow : Sliding<ops::avg_pool::Attrs> {
-  MeanWindow(const ops::avg_pool::Attrs& a, const Tensor& x)
-      : Sliding(a, x), fixed(a.divisor_override), with_padding(a.count_include_pad != 0) {}
+struct AverageWindow : SlidingWindow<ops::avg_pool::Attrs> {
+  AverageWindow(const ops::avg_pool::Attrs& a, const Tensor& x)
+      : SlidingWindow(a, x), fixed(a.divisor_override), with_padding(a.count_include_pad != 0) {}
   int32_t divisor(int32_t valid, int32_t padded) const { return fixed != 0 ? fixed : with_padding ? padded : valid; }
   int32_t fixed;
   bool with_padding;
 };
 
-// As many windows as there are outputs, together all of the input.
+// Adaptive pooling: as many windows as outputs, which together cover the input.
 class AdaptiveWindow {
  public:
-  AdaptiveWindow(const Plane& x, const Plane& y) : x_(x), y_(y) {}
+  AdaptiveWindow(const NhwcView& x, const NhwcView& y) : x_(x), y_(y) {}
   Taps rows(int32_t oy, int32_t*) const { return span(oy, x_.h, y_.h); }
   Taps columns(int32_t ox, int32_t*) const { return span(ox, x_.w, y_.w); }
   int32_t divisor(int32_t valid, int32_t) const { return valid; }
@@ -222,39 +224,41 @@ class AdaptiveWindow {
     const int32_t begin = static_cast<int32_t>(int64_t{i} * in / out), end = static_cast<int32_t>((int64_t{i + 1} * in + out - 1) / out);
     return {begin, end - begin, 1};
   }
-  const Plane x_, y_;
+  const NhwcView x_, y_;
 };
 
 template <class T>
-Status run_max(const OpContext& c) noexcept {
+Status max_pool(const OpContext& c) noexcept {
   pool<Max, T>(c, MaxWindow(c.attrs<ops::max_pool::Attrs>(), c.input(0)));
   return Status::kOk;
 }
-Status run_mean(const OpContext& c) noexcept {
-  pool<Mean, float>(c, MeanWindow(c.attrs<ops::avg_pool::Attrs>(), c.input(0)));
+Status avg_pool_f32(const OpContext& c) noexcept {
+  pool<Average, float>(c, AverageWindow(c.attrs<ops::avg_pool::Attrs>(), c.input(0)));
   return Status::kOk;
 }
-Status run_adaptive(const OpContext& c) noexcept {
-  pool<Mean, float>(c, AdaptiveWindow(plane_of(c.input(0)), plane_of(c.output(0))));
+Status adaptive_avg_pool_f32(const OpContext& c) noexcept {
+  pool<Average, float>(c, AdaptiveWindow(nhwc_view_of(c.input(0)), nhwc_view_of(c.output(0))));
   return Status::kOk;
 }
 
-bool knows(const OpContext& c) { return c.input(0).rank() <= 4; }
+bool is_supported(const OpContext& c) { return c.input(0).rank() <= 4; }
 
 }  // namespace
 
 KernelFn select_max_pool(const OpContext& c) noexcept {
-  if (!knows(c) || c.has_output(1)) return nullptr;
+  if (!is_supported(c) || c.has_output(1)) return nullptr;
   switch (c.input(0).dtype()) {
-    case DType::f32: return &run_max<float>;
-    case DType::s8: return &run_max<int8_t>;
-    case DType::u8: return &run_max<uint8_t>;
+    case DType::f32: return &max_pool<float>;
+    case DType::s8: return &max_pool<int8_t>;
+    case DType::u8: return &max_pool<uint8_t>;
     default: return nullptr;
   }
 }
-KernelFn select_avg_pool(const OpContext& c) noexcept { return knows(c) && c.input(0).dtype() == DType::f32 ? &run_mean : nullptr; }
+KernelFn select_avg_pool(const OpContext& c) noexcept {
+  return is_supported(c) && c.input(0).dtype() == DType::f32 ? &avg_pool_f32 : nullptr;
+}
 KernelFn select_adaptive_avg_pool(const OpContext& c) noexcept {
-  return knows(c) && c.input(0).dtype() == DType::f32 ? &run_adaptive : nullptr;
+  return is_supported(c) && c.input(0).dtype() == DType::f32 ? &adaptive_avg_pool_f32 : nullptr;
 }
 
-}  // namespace mote::kernels::MOTE_ISA_NAME
+}  // namespace mote::kernels::MOTE_ISA_NAME::pool

@@ -91,7 +91,7 @@ TEST(ReduceKernels, LayerAndRmsNorm) {
   expect_close(OpId::layer_norm, ops::layer_norm::Attrs{}, {d.f32({3, 70, 384}), d.f32({384}), d.f32({384})}, 4e-6);
 }
 
-// Groups that are a part of a vector, several vectors, or neither.
+// Groups that divide a vector, are several vectors, or neither.
 TEST(ReduceKernels, NormsOfChannels) {
   Draw d(12);
   for (const int32_t channels : {1, 5, 16, 24, 40, 64, 96, 128, 320}) {
@@ -118,7 +118,7 @@ TEST(ReduceKernels, Arg) {
     many(60, [&](Draw& d) {
       const int32_t rank = d.in(1, 4);
       Array x = Array::random(DType::f32, d.shape(rank), d.seed(), -3, 3);
-      // Whole numbers, so that there are equal ones.
+      // Integers, so that there are equal elements.
       for (int64_t i = 0; i < x.count(); ++i) x.set(i, std::floor(x.get(i)));
       if (d.one_in(3)) x.set(d.in(0, static_cast<int32_t>(x.count()) - 1), NAN);
       ops::ArgAttrs a;

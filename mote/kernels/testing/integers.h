@@ -1,6 +1,6 @@
 #pragma once
 
-// Fast integer kernels against the portable ones: the same bits on every instruction set that this machine has.
+// Differential tests of integer kernels: bit-exact with the portable ones for every ISA variant that this machine supports.
 
 #include "mote/core/layout.h"
 #include "mote/kernels/select.h"
@@ -12,7 +12,7 @@ namespace mote::optest {
 using kernels::Isa;
 using kerneltest::Draw;
 
-// Where kernels come from, and whether the last one asked for was there.
+// Where the harness gets kernels, and whether the last selection found one.
 inline kernels::SelectFn chosen = nullptr;
 inline bool was_fast = false;
 inline KernelFn select_chosen(uint16_t op, const OpContext& c) noexcept {
@@ -20,19 +20,15 @@ inline KernelFn select_chosen(uint16_t op, const OpContext& c) noexcept {
   was_fast = k != nullptr;
   return k;
 }
-// The same, with three threads to share the work.
+// The same, with three simulated threads.
 inline KernelFn last_chosen = nullptr;
 inline KernelFn select_shared(uint16_t op, const OpContext& c) noexcept {
   last_chosen = select_chosen(op, c);
   if (last_chosen == nullptr) return nullptr;
-  return [](const OpContext& alone) noexcept {
-    OpContext shared = alone;
-    shared.threads = &kerneltest::kThreads;
-    return last_chosen(shared);
-  };
+  return [](const OpContext& alone) noexcept { return kerneltest::run_shared(last_chosen, alone); };
 }
 
-// The portable result must be that of every instruction set. fast: all of them must have a kernel for this.
+// Every ISA variant must give the portable result. fast: each of them must have a kernel for these operands.
 template <class A>
 void expect_same(OpId op, const A& attrs, const std::vector<Array>& inputs, bool fast = true, const RunOptions& options = {},
                  KernelFn (*select)(uint16_t, const OpContext&) noexcept = &select_chosen) {
@@ -64,11 +60,11 @@ inline Array bytes(Draw& d, DType type, const Shape& shape) {
   for (int i = 0; i < 3 && a.count() > 0; ++i) a.set(d.in(0, static_cast<int32_t>(a.count()) - 1), type == DType::u8 ? 255 : -128);
   return a;
 }
-// Half of them such that neighbours' products add up within 16 bits, and just so: kernels of their own multiply these.
+// Half of the weights are such that adjacent products add up within 16 bits, at the limit: the maddubs kernels (avx2pairs) serve those.
 inline Array some_weights(Draw& d, const Shape& shape) {
   return d.one_in(2) ? bytes(d, DType::s8, shape) : Array::random(DType::s8, shape, d.seed(), -64, 64);
 }
-// Packed as the compiler does: it says so where neighbours fit.
+// Packed as the compiler does, with the layout for maddubs where the weights allow it.
 inline Array packed(const Array& w) {
   const Array p = w.packed(Layout::kPanel16k4);
   return pairs_fit(reinterpret_cast<const int8_t*>(p.bytes().data()), p.bytes().size()) ? w.packed(Layout::kPanel16k4Pairs) : p;

@@ -1,4 +1,4 @@
-// Rows of a table of 4- or 8-bit numbers, or 16-bit floats, as floats.
+// embedding: looks up rows of a table of s4, s8, f16 or bf16 elements and widens them to f32.
 
 #include "mote/ops/embedding/embedding.h"
 
@@ -6,12 +6,14 @@
 #include "mote/kernels/gemm/panels.h"
 #include "mote/ops/common/moves.h"
 
-namespace mote::kernels::MOTE_ISA_NAME {
+namespace mote::kernels::MOTE_ISA_NAME::weights {
+
+using namespace gemm;  // Words
 namespace {
 
 using ops::embedding::Attrs;
 
-// kLanes numbers from element i of a row on, none of them behind its end.
+// Loads kLanes elements from element i of a row on. Rows are a multiple of kLanes long.
 struct RowF16 {
   const hwy::float16_t* data;
   MOTE_INLINE VF operator()(int32_t i) const { return hn::PromoteTo(F32(), hn::LoadU(hn::Rebind<hwy::float16_t, F32>(), data + i)); }
@@ -26,7 +28,7 @@ struct RowS8 {
     return hn::ConvertTo(F32(), hn::PromoteTo(Words(), hn::LoadU(hn::Rebind<int8_t, F32>(), data + i)));
   }
 };
-// Two in a byte, the first in the low half.
+// Two elements in a byte, the first in the low nibble.
 struct RowS4 {
   const uint8_t* data;
   MOTE_INLINE VF operator()(int32_t i) const {
@@ -40,7 +42,8 @@ struct RowS4 {
   }
 };
 
-struct Beside {
+// Scales and zero points of the table, by row and group; either may be absent.
+struct RowScales {
   const Tensor* scales;
   const Tensor* zeros;
   float scale(int32_t row, int32_t g) const { return scales == nullptr ? 1.0f : ops::scale_at(*scales, at(*scales, row, g)); }
@@ -50,12 +53,12 @@ struct Beside {
   static int32_t at(const Tensor& t, int32_t row, int32_t g) { return row * t.stride(0) + (t.rank() > 1 ? g * t.stride(1) : 0); }
 };
 
-// Where index number n of the indices lies, and its row of the output.
-struct Place {
+// Byte offsets of index number n, and of the output row that it selects.
+struct IndexPosition {
   int32_t index = 0, row = 0;
 };
-Place place_of(int64_t n, const TensorDesc& indices, const TensorDesc& y) {
-  Place p;
+IndexPosition position_of(int64_t n, const TensorDesc& indices, const TensorDesc& y) {
+  IndexPosition p;
   for (int i = indices.rank - 1; i >= 0; --i) {
     const auto at = static_cast<int32_t>(n % indices.dims[i]);
     n /= indices.dims[i];
@@ -66,21 +69,22 @@ Place place_of(int64_t n, const TensorDesc& indices, const TensorDesc& y) {
 }
 
 template <class Row>
-Status run_embedding(const OpContext& c) noexcept {
+Status embedding_f32(const OpContext& c) noexcept {
   const Tensor &table = c.input(0), &indices = c.input(1), &y = c.output(0);
-  const Beside beside = {c.has_input(2) ? &c.input(2) : nullptr, c.has_input(3) ? &c.input(3) : nullptr};
-  const int32_t width = table.dim(1), wanted = c.attrs<Attrs>().group_size, group = wanted > 0 && beside.scales != nullptr ? wanted : width;
+  const RowScales row_scales = {c.has_input(2) ? &c.input(2) : nullptr, c.has_input(3) ? &c.input(3) : nullptr};
+  const int32_t width = table.dim(1), wanted = c.attrs<Attrs>().group_size,
+                group = wanted > 0 && row_scales.scales != nullptr ? wanted : width;
   const int64_t row_bytes = int64_t{width} * dtype_bits(table.dtype()) / 8;
   int64_t count = 1;
   for (int i = 0; i < indices.rank(); ++i) count *= indices.dim(i);
   for (int64_t n = 0; n < count; ++n) {
-    const Place place = place_of(n, *indices.desc, *y.desc);
-    const int32_t row = ops::index_in(ops::load_int(indices.dtype(), indices.at<uint8_t>(place.index)), table.dim(0));
+    const IndexPosition position = position_of(n, *indices.desc, *y.desc);
+    const int32_t row = ops::index_in(ops::load_int(indices.dtype(), indices.at<uint8_t>(position.index)), table.dim(0));
     if (row < 0) return {Status::kInvalidArgument, Why::kIndexRange};
     const Row from{reinterpret_cast<decltype(Row::data)>(table.as<const uint8_t>() + row * row_bytes)};
-    float* out = y.at<float>(place.row);
+    float* out = y.at<float>(position.row);
     for (int32_t k = 0, g = 0; k < width; k += group, ++g) {
-      const VF scale = broadcast(beside.scale(row, g)), zero = broadcast(beside.zero(row, g));
+      const VF scale = broadcast(row_scales.scale(row, g)), zero = broadcast(row_scales.zero(row, g));
       const int32_t end = width - k < group ? width : k + group;
       for (int32_t i = k; i < end; i += kLanes) store(hn::Mul(hn::Sub(from(i), zero), scale), out + i);
     }
@@ -95,12 +99,12 @@ KernelFn select_embedding(const OpContext& c) noexcept {
   const int32_t group = c.attrs<Attrs>().group_size;
   if (!is_dense(*table.desc) || table.dim(1) % kLanes != 0 || (group % kLanes != 0 && c.has_input(2))) return nullptr;
   switch (table.dtype()) {
-    case DType::f16: return &run_embedding<RowF16>;
-    case DType::bf16: return &run_embedding<RowBf16>;
-    case DType::s8: return &run_embedding<RowS8>;
-    case DType::s4: return &run_embedding<RowS4>;
+    case DType::f16: return &embedding_f32<RowF16>;
+    case DType::bf16: return &embedding_f32<RowBf16>;
+    case DType::s8: return &embedding_f32<RowS8>;
+    case DType::s4: return &embedding_f32<RowS4>;
     default: return nullptr;
   }
 }
 
-}  // namespace mote::kernels::MOTE_ISA_NAME
+}  // namespace mote::kernels::MOTE_ISA_NAME::weights

@@ -1,16 +1,20 @@
+// GEMM of f32 rows with group-scaled weights: blocks of the weights are dequantized to f32 panels on the stack, each used for all rows.
+
 #include "mote/kernels/weights/grouped.h"
 
-#include "mote/kernels/gemm/pieces.h"
+#include "mote/kernels/gemm/packed_blocks.h"
 #include "mote/kernels/weights/widen.h"
 
-namespace mote::kernels::MOTE_ISA_NAME {
+namespace mote::kernels::MOTE_ISA_NAME::weights {
+
+using namespace gemm;  // panels, micro-kernels and their loops
 namespace {
 
 using WidenFn = void (*)(const int32_t* words, const GroupScales& s, int32_t k, int32_t depth, int32_t column, int32_t columns, float* to);
 
-struct Job {
-  const LeftRows& left;
-  const Finish &last, &plain;
+struct GroupedGemm {
+  const LhsRows& lhs;
+  const EpilogueF32 &last, &plain;
   GroupScales scales;
   WidenFn widen;
   const int32_t* words;
@@ -18,100 +22,105 @@ struct Job {
   int32_t n, step;
 };
 
-// Products that are made at once: whole runs, or a part of one.
-struct Piece {
-  Piece(const LeftRows& left, int32_t first, int32_t step)
-      : k(first), run(first / left.run_length), at(first % left.run_length), before(first % step) {
-    const int32_t rest = left.run_length - at;
-    if (left.run_length > kDepth) {
-      depth = length = rest < kDepth ? rest : kDepth;
+// A block of K that is dequantized at once: whole runs of the LHS, or a part of one.
+struct KBlock {
+  KBlock(const LhsRows& lhs, int32_t first, int32_t step)
+      : k(first), run(first / lhs.run_length), run_offset(first % lhs.run_length), extra_rows(first % step) {
+    const int32_t run_remaining = lhs.run_length - run_offset;
+    if (lhs.run_length > kBlockK) {
+      depth = length = run_remaining < kBlockK ? run_remaining : kBlockK;
       return;
     }
-    const int32_t most = kDepth / left.run_length;
-    runs = left.runs - run < most ? left.runs - run : most;
-    length = left.run_length;
+    const int32_t max_runs = kBlockK / lhs.run_length;
+    runs = lhs.runs - run < max_runs ? lhs.runs - run : max_runs;
+    length = lhs.run_length;
     depth = runs * length;
   }
-  int32_t k, run, at, before, runs = 1, length, depth;
+  int32_t k, run, run_offset, extra_rows, runs = 1, length, depth;
 };
 
-// Weights are widened from the beginning of a panel's step on: so many rows more than the piece has.
-inline constexpr int32_t kMostBefore = NibblesOfWord::kStep;
+// Weights are dequantized in whole steps, from the start of the step that the block begins in: at most so many extra rows of K.
+inline constexpr int32_t kMaxExtraRows = NibblesOfWord::kStep;
 
-// A piece for rows [row, row + rows) and the columns from n on, whose weights are in `panels`. Sums are carried on in the output.
-void multiply_rows(const Job& j, const Piece& p, const float* panels, int32_t row, int32_t rows, int32_t n, const Finish& finish) {
+// Rows [row, row + rows) times one block, for the columns from n on, whose weights are in `panels`. Partial sums accumulate in the output.
+void multiply_block(const GroupedGemm& j, const KBlock& p, const float* panels, int32_t row, int32_t rows, int32_t n,
+                    const EpilogueF32& epilogue) {
   const float* pointers[kMaxTileRuns * kTileRows];
   float* out[kTileRows];
-  const float* before[kTileRows];
+  const float* addend[kTileRows];  // partial sums of the previous blocks, or the residual
   const RowTiles tiles(rows);
   for (int32_t i = 0; i < tiles.count; ++i) {
     const int32_t first = row + tiles.begin(i), count = tiles.begin(i + 1) - tiles.begin(i);
-    Tile t;
-    j.left.rows(j.left.self, first, count, pointers, out, before, &t);
-    const float** rows_of_piece = pointers + p.run * count;
+    TileArgs t;
+    j.lhs.rows(j.lhs.self, first, count, pointers, out, addend, &t);
+    const float** block_pointers = pointers + p.run * count;
     for (int32_t r = 0; r < count; ++r) {
       out[r] += n;
-      if (p.k > 0) before[r] = out[r];
-      else if (j.left.has_residual) before[r] += n;
-      if (p.at > 0) rows_of_piece[r] += p.at;
+      if (p.k > 0) addend[r] = out[r];
+      else if (j.lhs.has_residual) addend[r] += n;
+      if (p.run_offset > 0) block_pointers[r] += p.run_offset;
     }
-    t.rows = rows_of_piece;
+    t.rows = block_pointers;
     t.runs = p.runs;
     t.run_length = p.length;
     t.panel = panels;
-    t.ahead = panels;
-    t.panel_stride = int64_t{p.depth + p.before} * kPanel * 4;
+    t.prefetch = panels;
+    t.panel_stride = int64_t{p.depth + p.extra_rows} * kPanel * 4;
     t.out = out;
-    t.residual = p.k > 0 || j.left.has_residual ? before : nullptr;
-    t.first = n;
-    t.count = j.n - n < kWidth ? j.n - n : kWidth;
-    (t.count > kPanel ? tile_of<PanelF32, kTilePanels>(count) : tile_of<PanelF32, 1>(count))(t, finish);
-    if (finish.has_after()) finish.activate_after(out, count, 0, t.count);
+    t.residual = p.k > 0 || j.lhs.has_residual ? addend : nullptr;
+    t.first_output = n;
+    t.outputs = j.n - n < kBlockColumns ? j.n - n : kBlockColumns;
+    (t.outputs > kPanel ? microkernel_of<PanelF32, kTilePanels>(count) : microkernel_of<PanelF32, 1>(count))(t, epilogue);
+    if (epilogue.has_slow_activation()) epilogue.apply_slow_activation(out, count, 0, t.outputs);
   }
 }
 
-void multiply_columns(const Job& j, int32_t row, int32_t rows, int32_t n) {
-  alignas(64) float panels[(kDepth + 2 * kMostBefore) * kWidth];
-  const int32_t k_count = j.left.runs * j.left.run_length;
+// Rows [row, row + rows) of the kBlockColumns columns from n on, over all of K.
+void gemm_f32_columns(const GroupedGemm& j, int32_t row, int32_t rows, int32_t n) {
+  alignas(64) float panels[(kBlockK + 2 * kMaxExtraRows) * kBlockColumns];
+  const int32_t k_count = j.lhs.runs * j.lhs.run_length;
   for (int32_t k = 0; k < k_count;) {
-    const Piece piece(j.left, k, j.step);
-    const int32_t depth = piece.depth + piece.before;
+    const KBlock block(j.lhs, k, j.step);
+    const int32_t depth = block.depth + block.extra_rows;
     for (int32_t p = 0; p < kTilePanels && n + p * kPanel < j.n; ++p) {
       const int32_t column = n + p * kPanel, columns = j.n - column < kPanel ? j.n - column : kPanel;
-      j.widen(j.words + column / kPanel * j.panel_words, j.scales, k - piece.before, depth, column, columns, panels + p * depth * kPanel);
+      j.widen(j.words + column / kPanel * j.panel_words, j.scales, k - block.extra_rows, depth, column, columns,
+              panels + p * depth * kPanel);
     }
-    k += piece.depth;
-    multiply_rows(j, piece, panels + piece.before * kPanel, row, rows, n, k == k_count ? j.last : j.plain);
+    k += block.depth;
+    multiply_block(j, block, panels + block.extra_rows * kPanel, row, rows, n, k == k_count ? j.last : j.plain);
   }
 }
 
 }  // namespace
 
-void multiply_grouped(const OpContext& c, const LeftRows& left, int32_t group_size, const Finish& last, const Finish& plain) noexcept {
+void gemm_f32_group_scaled(const OpContext& c, const LhsRows& lhs, int32_t group_size, const EpilogueF32& last,
+                           const EpilogueF32& plain) noexcept {
   const Tensor& w = c.input(1);
   const bool nibbles = w.dtype() == DType::s4;
-  const int32_t n = w.dim(0), k = left.runs * left.run_length, step = nibbles ? NibblesOfWord::kStep : BytesOfWord::kStep;
-  if (left.count <= 0 || n <= 0) return;
-  const Job job = {left,
-                   last,
-                   plain,
-                   GroupScales(c.input(4), c.has_input(5) ? &c.input(5) : nullptr, group_size > 0 && group_size < k ? group_size : k),
-                   nibbles ? &widen_panel<NibblesOfWord> : &widen_panel<BytesOfWord>,
-                   w.as<const int32_t>(),
-                   int64_t{(k + step - 1) / step} * kPanel,
-                   n,
-                   step};
-  const int32_t columns = (n + kWidth - 1) / kWidth;
-  const uint32_t helpers = useful_threads(c.threads, static_cast<double>(left.count) * n * k);
-  const int32_t row_parts = row_parts_of(columns, left.count, helpers);
+  const int32_t n = w.dim(0), k = lhs.runs * lhs.run_length, step = nibbles ? NibblesOfWord::kStep : BytesOfWord::kStep;
+  if (lhs.count <= 0 || n <= 0) return;
+  const GroupedGemm gemm = {
+      lhs,
+      last,
+      plain,
+      GroupScales(c.input(4), c.has_input(5) ? &c.input(5) : nullptr, group_size > 0 && group_size < k ? group_size : k),
+      nibbles ? &widen_panel<NibblesOfWord> : &widen_panel<BytesOfWord>,
+      w.as<const int32_t>(),
+      int64_t{(k + step - 1) / step} * kPanel,
+      n,
+      step};
+  const int32_t columns = (n + kBlockColumns - 1) / kBlockColumns;
+  const uint32_t helpers = thread_count(c.threads, static_cast<double>(lhs.count) * n * k);
+  const int32_t row_parts = row_parts_of(columns, lhs.count, helpers);
   parallel_for(helpers > 1 ? c.threads : nullptr, static_cast<uint32_t>(columns * row_parts), [&](uint32_t part) {
     const int32_t i = static_cast<int32_t>(part);
-    const Range rows = part_of(left.count, part % static_cast<uint32_t>(row_parts), static_cast<uint32_t>(row_parts));
-    if (rows.size > 0) multiply_columns(job, rows.first, rows.size, i / row_parts * kWidth);
+    const Range rows = part_of(lhs.count, part % static_cast<uint32_t>(row_parts), static_cast<uint32_t>(row_parts));
+    if (rows.size > 0) gemm_f32_columns(gemm, rows.first, rows.size, i / row_parts * kBlockColumns);
   });
 }
 
-bool reads_groups(const OpContext& c, int32_t group_size, int32_t runs, int32_t run_length) noexcept {
+bool supports_group_scales(const OpContext& c, int32_t group_size, int32_t runs, int32_t run_length) noexcept {
   const Tensor& w = c.input(1);
   const bool nibbles = w.dtype() == DType::s4;
   const int32_t step = nibbles ? NibblesOfWord::kStep : BytesOfWord::kStep;
@@ -120,4 +129,4 @@ bool reads_groups(const OpContext& c, int32_t group_size, int32_t runs, int32_t 
   return (group_size == 0 || group_size >= runs * run_length || group_size % step == 0);
 }
 
-}  // namespace mote::kernels::MOTE_ISA_NAME
+}  // namespace mote::kernels::MOTE_ISA_NAME::weights

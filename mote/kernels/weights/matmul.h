@@ -2,9 +2,9 @@
 
 #include "mote/core/op.h"
 
-namespace mote::kernels::MOTE_ISA_NAME {
+namespace mote::kernels::MOTE_ISA_NAME::weights {
 
-// matmul of f32 with packed s4 or s8 weights and scales of groups; null for others.
+// The kernel of matmul with an f32 LHS and group-scaled s4 or s8 weights; null: not supported.
 KernelFn select_matmul_grouped(const OpContext& c) noexcept;
 
-}  // namespace mote::kernels::MOTE_ISA_NAME
+}  // namespace mote::kernels::MOTE_ISA_NAME::weights

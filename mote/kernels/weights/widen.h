@@ -1,15 +1,17 @@
 #pragma once
 
-// Pieces of packed weights of 4 and 8 bits as panels of floats, their scales and zero points taken in.
+// Dequantizes blocks of packed s4 and s8 weights to f32 panels: (weight - zero point) * scale.
 
 #include "mote/core/layout.h"
 #include "mote/core/op.h"
 #include "mote/kernels/common/math.h"
 #include "mote/kernels/gemm/panels.h"
 
-namespace mote::kernels::MOTE_ISA_NAME {
+namespace mote::kernels::MOTE_ISA_NAME::weights {
 
-// Eight s4 in a word: byte j holds k = j in its low and k = j + 4 in its high half.
+using namespace gemm;  // Words, PanelS8
+
+// Eight s4 in a word: byte j holds k = j in its low and k = j + 4 in its high nibble.
 struct NibblesOfWord {
   static constexpr int kStep = 8;
   template <int I>
@@ -18,6 +20,7 @@ struct NibblesOfWord {
     return hn::ConvertTo(F32(), hn::ShiftRight<28>(hn::ShiftLeft<28 - kAt>(v)));
   }
 };
+// Four s8 in a word.
 struct BytesOfWord {
   static constexpr int kStep = 4;
   template <int I>
@@ -26,24 +29,24 @@ struct BytesOfWord {
   }
 };
 
-// Scales and zero points: (groups, n), or (n) for one group.
+// Scales (f32 or f16) and zero points of the weights: (groups, n), or (n) for one group.
 struct GroupScales {
-  // `zero_points` may be null; `products`: those that share a scale.
-  MOTE_INLINE GroupScales(const Tensor& scales, const Tensor* zero_points, int32_t products)
+  // zero_points may be null. group_size: how many k share a scale.
+  MOTE_INLINE GroupScales(const Tensor& scales, const Tensor* zero_points, int32_t group_size)
       : f32(scales.dtype() == DType::f16 ? nullptr : scales.as<const float>()),
         half(scales.dtype() == DType::f16 ? scales.as<const f16>() : nullptr),
         zeros(zero_points != nullptr ? zero_points->as<const int8_t>() : nullptr),
         scales_step(scales.stride(0) / (half != nullptr ? 2 : 4)),
         zeros_step(zero_points != nullptr ? zero_points->stride(0) : 0),
-        group(products) {}
+        group(group_size) {}
 
   const float* f32;  // one of the two
   const f16* half;
   const int8_t* zeros;              // or null
   int64_t scales_step, zeros_step;  // elements from one group to the next
-  int32_t group;                    // products that share a scale
+  int32_t group;                    // k that share a scale
 
-  // Of `count` (at most 16) outputs from `first` on; the others become 0.
+  // Scales and zero points of group g for `count` (at most 16) outputs from `first` on, padded with zeros to 16.
   MOTE_INLINE void read(int32_t g, int32_t first, int32_t count, float* scale, float* zero) const {
     const int64_t at = g * scales_step + first, zero_at = g * zeros_step + first;
     for (int32_t i = count; i < kPanel; ++i) scale[i] = zero[i] = 0;
@@ -55,13 +58,14 @@ struct GroupScales {
  private:
   MOTE_INLINE static void widen_half(const f16* p, int32_t count, float* to) {
     const hn::Rebind<hwy::float16_t, F32> d;
-    hwy::float16_t some[kPanel] = {};
-    __builtin_memcpy(some, p, static_cast<size_t>(count) * 2);
-    unroll<kPanelVectors>([&](auto v) MOTE_LAMBDA { store(hn::PromoteTo(F32(), hn::LoadU(d, some + v * kLanes)), to + v * kLanes); });
+    hwy::float16_t padded[kPanel] = {};
+    __builtin_memcpy(padded, p, static_cast<size_t>(count) * 2);
+    unroll<kPanelVectors>([&](auto v) MOTE_LAMBDA { store(hn::PromoteTo(F32(), hn::LoadU(d, padded + v * kLanes)), to + v * kLanes); });
   }
 };
 
-// Rows [k, k + depth) of a panel that begins at `words`, k a multiple of the step, as (depth, 16) floats; up to the end of a step more.
+// Dequantizes rows [k, k + depth) of the panel at `words` to (depth, 16) floats; k is a multiple of P::kStep. Writes whole steps, so up to
+// kStep - 1 rows more. column, columns: the panel's outputs, for the scales.
 template <class P>
 void widen_panel(const int32_t* words, const GroupScales& s, int32_t k, int32_t depth, int32_t column, int32_t columns, float* to) {
   const int32_t end = k + depth;
@@ -85,4 +89,4 @@ void widen_panel(const int32_t* words, const GroupScales& s, int32_t k, int32_t 
   }
 }
 
-}  // namespace mote::kernels::MOTE_ISA_NAME
+}  // namespace mote::kernels::MOTE_ISA_NAME::weights

@@ -60,7 +60,7 @@ C apply_activation(uint32_t kind, float a, float b, C x) noexcept {
     case Activation::kTanh: return std::tanh(x);
     case Activation::kSilu: return x / (1 + std::exp(-x));
     case Activation::kHardSwish: return x * clamp(x + 3, 0, 6) / 6;
-    case Activation::kGelu: return x * (1 + std::erf(x * C(0.70710678118654752440))) / 2;
+    case Activation::kGelu: return C(0.5) * x * std::erfc(x * C(-0.70710678118654752));  // as gelu.cc: 1 + erf(z) would cancel
     case Activation::kGeluTanh: return x * (1 + std::tanh(C(0.79788456080286535588) * (x + C(0.044715) * x * x * x))) / 2;
     case Activation::kHardSigmoid: return clamp(ca * x + cb, 0, 1);
     case Activation::kElu: return x < 0 ? ca * std::expm1(x) : x;

@@ -31,7 +31,7 @@ struct LogTable {
   constexpr LogTable() {
     for (int i = 0; i <= kLogSegments; ++i) {
       const double m = static_cast<double>(i) / kLogSegments;
-      above[i] = static_cast<uint16_t>((log2_1p(m) - m) * 65536 + 0.5);
+      above[i] = static_cast<uint16_t>((log2_1p(m) - m) * 65536 + 0.5);  // NOLINT(bugprone-incorrect-roundings): positive, and constexpr
     }
   }
 };
@@ -40,7 +40,8 @@ struct ExpTable {
   constexpr ExpTable() {
     for (int i = 0; i <= kExpSegments; ++i) {
       const double m = static_cast<double>(i) / kExpSegments;
-      below[i] = static_cast<uint16_t>((1 + m - exp2_of(m)) * 65536 + 0.5);
+      below[i] =
+          static_cast<uint16_t>((1 + m - exp2_of(m)) * 65536 + 0.5);  // NOLINT(bugprone-incorrect-roundings): positive, and constexpr
     }
   }
 };

@@ -135,7 +135,7 @@ Fixed<Raw, 0> exp_of_negative(Fixed<Raw, IntegerBits> a) {
   Fixed<Raw, 0> result = detail::exp_near_zero(near.template rescale<0>());
   const uint32_t rest = static_cast<uint32_t>((near - a).raw);
   constexpr int32_t kFactors[] = {1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242};  // exp(-2^e), e = -2..4
-  for (int e = -2; e <= 4 && e < IntegerBits; ++e)
+  for (int e = -2; e <= 4 && e < IntegerBits; ++e)  // NOLINT(misc-redundant-expression): both bounds are one for 5 bits
     if ((rest >> (In::kFractionBits + e) & 1) != 0) result = result * Fixed<Raw, 0>::constant(kFactors[e + 2]);
   return result;
 }

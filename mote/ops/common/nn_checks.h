@@ -52,8 +52,9 @@ inline Status require_elements(const InferContext& c, DType dtype, std::initiali
 
 // Working memory for `count` numbers of the type in which `dtype` is computed.
 inline Scratch scratch_numbers(uint64_t count, DType dtype) noexcept {
-  const uint64_t bytes = count * (dtype == DType::f64 ? 8 : 4);
-  return {bytes > 0xfffffff0u ? 0xfffffff0u : static_cast<uint32_t>(bytes), 0};
+  constexpr uint32_t kMost = 0xfffffff0u;  // more than any tensor: nothing has so much
+  const int shift = dtype == DType::f64 ? 3 : 2;
+  return {count > kMost >> shift ? kMost : static_cast<uint32_t>(count) << shift, 0};
 }
 
 // An integer of a dense s32 or s64 tensor.

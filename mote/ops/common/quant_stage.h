@@ -81,7 +81,7 @@ class QuantStage {
       return;
     }
     sum += static_cast<uint64_t>(bias(channel));
-    if (residual_ != nullptr && to_sums_) {
+    if (residual_ != nullptr && to_accumulators_) {
       sum += static_cast<uint64_t>(int64_t{residual_in_sums(load_int(*residual_, residual), channel)});
       store_int(y_, offset, clamp_to(int64_t{scaled(sum, channel)} + zero_, range_));
       return;
@@ -95,7 +95,7 @@ class QuantStage {
   void add_residual(const Tensor& residual, const QuantBinaryAttrs& how) {
     residual_ = &residual;
     residual_sum_ = QuantSum<1>(how);
-    to_sums_ = how.mode == static_cast<uint32_t>(QuantMode::kSums);
+    to_accumulators_ = how.mode == static_cast<uint32_t>(QuantMode::kSums);
     residual_zero_ = how.b_zero;
     residual_shift_ = -how.b_shift;
   }
@@ -143,7 +143,7 @@ class QuantStage {
   bool wide_;
   const Tensor* residual_ = nullptr;
   QuantSum<1> residual_sum_{QuantBinaryAttrs{}};
-  bool to_sums_ = false;
+  bool to_accumulators_ = false;
   int32_t residual_zero_ = 0, residual_shift_ = 0;
 };
 

@@ -82,14 +82,20 @@ inline Status check_window(const InferContext& c, const Window& w) noexcept {
 }
 
 // Checks a window and sets the output sizes of a convolution or pool. With ceil_mode a last, partial window counts too, unless it
-// would start behind the input and its leading padding (as ATen and ONNX have it).
+// would start behind the input and its leading padding (as ATen and ONNX have it); a window larger than all of the padded input is such a
+// one where less than a stride is missing.
 inline Status infer_window(const InferContext& c, bool ceil_mode, Window* w) noexcept {
   MOTE_TRY(check_window(c, *w));
   for (int i = 0; i < w->rank; ++i) {
     WindowDim& d = w->dim[i];
     // After check_window everything fits 32 bits, whose division is one instruction where that of 64 bits is a function.
     const int32_t padded = d.in + d.pad_begin + d.pad_end, extent = (d.kernel - 1) * d.dilation + 1;
-    if (padded < extent) return c.reject(Why::kWindow, extent, padded);
+    if (padded < extent) {
+      const int32_t missing = extent - padded;
+      if (!ceil_mode || missing / d.stride > 1) return c.reject(Why::kWindow, extent, padded);
+      d.out = missing < d.stride && d.in + d.pad_begin > 0 ? 1 : 0;
+      continue;
+    }
     const uint32_t stride = static_cast<uint32_t>(d.stride), room = static_cast<uint32_t>(padded - extent);
     uint32_t last = (room + (ceil_mode ? stride - 1 : 0)) / stride;
     if (ceil_mode && last * stride >= static_cast<uint32_t>(d.in + d.pad_begin)) --last;

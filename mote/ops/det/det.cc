@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "mote/ops/common/axes_walk.h"
+#include "mote/ops/common/nn_checks.h"
 
 namespace mote::ops::det {
 namespace {
@@ -56,8 +57,8 @@ struct Det {
 
 Scratch scratch(const OpContext& c) noexcept {
   const Tensor& x = c.input(0);
-  const uint32_t n = static_cast<uint32_t>(x.dim(x.rank() - 1));
-  return {n * n * dtype_bytes(x.dtype()), 0};
+  const auto n = static_cast<uint64_t>(x.dim(x.rank() - 1));
+  return scratch_numbers(n * n, x.dtype());
 }
 
 KernelFn select(const OpContext& c) noexcept { return pick<OpId::det, Det>(c.input(0).dtype(), Types{}); }

@@ -58,6 +58,19 @@ TEST(OpDet, SingularPivotingAndNan) {
   expect_values(run(OpId::det, NoAttrs{}, {Array::of<double>({2, 2}, {NAN, 2, 0, 4})}).outputs[0], {NAN});
 }
 
+// Batches of 0 leave room for matrices whose elements no 32 bits count.
+TEST(OpDet, WorkingMemoryOfLargeMatricesDoesNotWrap) {
+  const int32_t operands[] = {0};
+  for (const auto& [n, bytes] : {std::pair<int32_t, uint32_t>{1000, 8000000}, {65536, 0xfffffff0u}, {1 << 30, 0xfffffff0u}}) {
+    TensorDesc d{};
+    d.dtype = DType::f64, d.rank = 3, d.dims[1] = d.dims[2] = n;
+    const Tensor x{&d, nullptr};
+    OpContext c;
+    c.tensors = &x, c.operands = operands, c.input_count = 1;
+    EXPECT_EQ(ops::det::scratch(c).base, bytes) << n;
+  }
+}
+
 TEST(OpDet, Refuses) {
   EXPECT_EQ(run(OpId::det, NoAttrs{}, {Array::random(DType::f32, {2, 3}, 1)}).status.why(), Why::kDimMismatch);
   EXPECT_EQ(run(OpId::det, NoAttrs{}, {Array::random(DType::f32, {2}, 1)}).status.why(), Why::kRank);

@@ -37,6 +37,20 @@ TEST(OpQAvgPool, EveryTypeModeAndPadding) {
   }
 }
 
+// Mode 0 rounds codes away from zero; mode 1 rounds to the even number, to which it then adds the zero point.
+TEST(OpQAvgPool, TiesFollowTheMode) {
+  ops::q_avg_pool::Attrs a;
+  a.kernel[0] = 2, a.strides[0] = 2;
+  const Array x = Array::of<int8_t>({1, 8, 1, 1}, {0, 1, 1, 2, 0, -1, -1, -2});  // 0.5, 1.5, -0.5, -1.5
+  expect_values(run(OpId::q_avg_pool, a, {x}).outputs[0], {1, 2, -1, -2});
+  a.mode = 1;
+  expect_values(run(OpId::q_avg_pool, a, {x}).outputs[0], {0, 2, 0, -2});
+  a.input_zero = 1, a.output_zero = 5;  // -0.5, 0.5, -1.5, -2.5
+  expect_values(run(OpId::q_avg_pool, a, {x}).outputs[0], {5, 5, 3, 3});
+  a.multiplier = 3;  // -1.5, 1.5, -4.5, -7.5
+  expect_values(run(OpId::q_avg_pool, a, {x}).outputs[0], {3, 7, 1, -3});
+}
+
 TEST(OpQAvgPool, WholeDimensionRowsAndEmpty) {
   ops::q_avg_pool::Attrs a;
   a.kernel[0] = a.kernel[1] = 0;

@@ -107,9 +107,9 @@ inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   if (r.rank != c.out(0).rank) return c.reject(Why::kRank, c.out(0).rank, r.rank);
   for (int k = 0; k < r.rank; ++k)
     if (r.dims[k] != c.out(0).dims[k]) return c.reject(Why::kDimMismatch, c.out(0).dims[k], r.dims[k]);
-  const bool to_sums = a.sum_mode == static_cast<uint32_t>(QuantMode::kSums);
-  if (c.has(kResidualFactor) != to_sums) return c.reject(Why::kInputCount, to_sums, c.has(kResidualFactor));
-  if (!to_sums) return check_quant_binary(sum_attrs(a), c, type);
+  const bool to_accumulators = a.sum_mode == static_cast<uint32_t>(QuantMode::kSums);
+  if (c.has(kResidualFactor) != to_accumulators) return c.reject(Why::kInputCount, to_accumulators, c.has(kResidualFactor));
+  if (!to_accumulators) return check_quant_binary(sum_attrs(a), c, type);
   MOTE_TRY(check_vector(c, kResidualFactor, mask_of(DType::s32), c.in(1).dims[0]));
   if (a.sum_b_shift > 0 || a.sum_b_shift < -30) return c.reject(Why::kAttribute, 0, a.sum_b_shift);
   return check_zero(c, a.sum_b_zero, type);

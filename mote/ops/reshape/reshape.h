@@ -17,10 +17,10 @@ inline constexpr OpInfo kInfo = OpInfo("Gives the elements, in row-major order, 
                                     .types(mask_of_list(Types{}))
                                     .flags(kView | kIntegerExact)
                                     .onnx("Reshape, Flatten, Squeeze, Unsqueeze");
-inline constexpr auto kAttrs =
-    std::make_tuple(attr("dims", &Attrs::dims, "new sizes; -1, at most once, takes what is left; 0 copies the input's size"),
-                    attr("rank", &Attrs::rank, "how many of dims count; not read when the shape is an input"),
-                    attr("allow_zero", &Attrs::allow_zero, "1: a size of 0 means 0"));
+inline constexpr auto kAttrs = std::make_tuple(
+    attr("dims", &Attrs::dims, "new sizes; -1, at most once: inferred from the number of elements; 0 copies the input's size"),
+    attr("rank", &Attrs::rank, "how many of dims count; not read when the shape is an input"),
+    attr("allow_zero", &Attrs::allow_zero, "1: a size of 0 means 0"));
 
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(c.require(0, kInfo.types_));

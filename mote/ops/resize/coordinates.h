@@ -10,17 +10,24 @@ namespace mote::ops::resize {
 // on it), double for f64.
 template <class F>
 F source_place(const Attrs& a, int axis, int32_t in, int32_t out, int32_t i) noexcept {
-  const F scale = a.scales[axis], x = static_cast<F>(i), half = F(0.5);
-  const bool given = scale > 0;
-  const F last = static_cast<F>(in) - 1, length = given ? static_cast<F>(in) * scale : static_cast<F>(out);
-  const auto back = [&](F v) { return given ? v / scale : v * (static_cast<F>(in) / static_cast<F>(out)); };
+  const bool onnx = a.places == kAsOnnxRuntime, given = a.scales[axis] > 0;
+  const F x = static_cast<F>(i), half = F(0.5), size = static_cast<F>(in), last = size - 1;
+  const F scale = given ? F(a.scales[axis]) : static_cast<F>(out) / size, length = given ? size * scale : static_cast<F>(out);
+  const F step = a.steps[axis] > 0 ? F(a.steps[axis]) : size / static_cast<F>(out);
+  const bool divides = (given || onnx) && !(a.steps[axis] > 0);
+  const auto back = [&](F v) { return divides ? v / scale : v * step; };
   const F start = a.roi_start[axis], end = a.roi_end[axis];
   switch (a.coordinates) {
-    case kHalfPixelSymmetric: return static_cast<F>(in) / 2 * (1 - static_cast<F>(out) / length) + back(x + half) - half;
+    case kHalfPixelSymmetric: {
+      const F offset = size / 2 * (1 - static_cast<F>(out) / (onnx ? size * scale : length));
+      if (!onnx) return offset + back(x + half) - half;
+      // This one it computes in double.
+      return static_cast<F>(static_cast<double>(offset) + (static_cast<double>(i) + 0.5) / static_cast<double>(scale) - 0.5);
+    }
     case kPytorchHalfPixel: return out > 1 ? back(x + half) - half : F(0);
     case kAlignCorners:
       if (length == 1) return F(0);
-      return given ? x * last / (length - 1) : x * (last / (length - 1));
+      return given || onnx ? x * last / (length - 1) : x * (last / (length - 1));
     case kAsymmetric: return back(x);
     case kHalfPixelForNearest: return back(x + half);
     case kCropAndResize:
@@ -35,8 +42,9 @@ inline int32_t clamp_index(int64_t i, int32_t size) noexcept { return static_cas
 template <class F>
 int32_t nearest_index(const Attrs& a, F place, int32_t in) noexcept {
   const F whole = std::floor(place), rest = place - whole;
-  bool up = rest > F(0.5);
-  if (a.nearest == kRoundPreferCeil) up = rest >= F(0.5);
+  const bool tie = rest == F(0.5) || (a.places == kAsOnnxRuntime && std::fabs(rest - F(0.5)) <= F(1e-6));
+  bool up = rest > F(0.5) && !tie;
+  if (a.nearest == kRoundPreferCeil) up = rest > F(0.5) || tie;
   if (a.nearest == kFloor) up = false;
   if (a.nearest == kCeil) up = rest > 0;
   return clamp_index(static_cast<int64_t>(whole) + (up ? 1 : 0), in);
@@ -48,8 +56,11 @@ class Taps {
  public:
   Taps() = default;  // one element, for dimensions the tensor does not have
   Taps(const Attrs& a, int axis, int32_t in, int32_t out, int32_t i) noexcept : a_(&a), in_(in) {
-    // Places far outside are all the same edge; the bound keeps the conversion to an integer defined.
-    const F place = source_place<F>(a, axis, in, out, i), bound = F(1e9);
+    // Places far outside are all the same edge; the bound keeps the conversion to an integer defined. ONNX Runtime's places are floats for
+    // every type.
+    const bool as_float = a.mode == kNearest && a.places == kAsOnnxRuntime;
+    const F place = as_float ? static_cast<F>(source_place<float>(a, axis, in, out, i)) : source_place<F>(a, axis, in, out, i),
+            bound = F(1e9);
     outside_ = a.coordinates == kCropAndResize && !(place >= 0 && place <= static_cast<F>(in) - 1);
     const F at = place > -bound ? (place < bound ? place : bound) : -bound;
     if (a.mode == kNearest) {

@@ -18,6 +18,8 @@ enum Coordinates : int32_t {
   kCropAndResize
 };
 enum NearestRule : int32_t { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
+// Runtimes compute the same places in different ways; nearest shows it, where a place is half way between two elements or is one.
+enum Places : int32_t { kTimesStep, kAsOnnxRuntime };
 
 struct Attrs {
   int32_t mode = kNearest;
@@ -31,6 +33,8 @@ struct Attrs {
   float scales[3] = {};
   float roi_start[3] = {};
   float roi_end[3] = {1, 1, 1};
+  int32_t places = kTimesStep;
+  float steps[3] = {};
 };
 using Types = NumberTypes;
 Scratch scratch(const OpContext& c) noexcept;
@@ -59,7 +63,13 @@ inline constexpr auto kAttrs = std::make_tuple(
          "`scales` goes before"),
     attr("roi_start", &Attrs::roi_start,
          "start of the crop in each spatial dimension, 0 to 1 spans the input; input `roi` (starts, then ends) goes before"),
-    attr("roi_end", &Attrs::roi_end, "end of the crop in each spatial dimension"));
+    attr("roi_end", &Attrs::roi_end, "end of the crop in each spatial dimension"),
+    attr("places", &Attrs::places,
+         "how places are computed where no scale is given: 0 multiplied by in / out, as TFLite and PyTorch do; 1 divided by out / in, as "
+         "ONNX "
+         "Runtime does; then a place within 1e-6 of a half also counts as one, and align corners multiplies before it divides"),
+    attr("steps", &Attrs::steps,
+         "what places are multiplied by in each spatial dimension, as PyTorch does with a scale factor; 0: `scales` and sizes tell"));
 
 inline Status check_attrs(const Attrs& a, const InferContext& c, int spatial) noexcept {
   MOTE_TRY(require_range(c, a.mode, kNearest, kCubic));
@@ -67,11 +77,13 @@ inline Status check_attrs(const Attrs& a, const InferContext& c, int spatial) no
   MOTE_TRY(require_range(c, a.nearest, kRoundPreferFloor, kCeil));
   MOTE_TRY(require_range(c, a.antialias, 0, a.mode == kNearest ? 0 : 1));
   MOTE_TRY(require_range(c, a.exclude_outside, 0, 1));
+  MOTE_TRY(require_range(c, a.places, kTimesStep, kAsOnnxRuntime));
   if (!std::isfinite(a.cubic_a)) return c.reject(Why::kAttribute);
   for (int i = 0; i < spatial; ++i) {
     MOTE_TRY(require_range(c, a.sizes[i], 0, 0x7fffffff));
     if (!(a.scales[i] >= 0) || !std::isfinite(a.scales[i]) || !std::isfinite(a.roi_start[i]) || !std::isfinite(a.roi_end[i]))
       return c.reject(Why::kAttribute);
+    if (!(a.steps[i] >= 0) || !std::isfinite(a.steps[i])) return c.reject(Why::kAttribute);
   }
   return Status::kOk;
 }

@@ -201,6 +201,69 @@ TEST(OpResize, NearestPicksTheElementsTfliteDoes) {
   }
 }
 
+TEST(OpResize, NearestPicksTheElementsOnnxRuntimeDoes) {
+  using namespace ops::resize;
+  // Hashes (FNV-1a of one element after the other) of what ONNX Runtime 1.31 picks for every size of 1 to 40 from every other of 1 to 40,
+  // by coordinates (half pixel, symmetric, PyTorch's, corners, asymmetric, half pixel for nearest) and rule (floor of ties, ceil of ties,
+  // floor, ceil).
+  const uint64_t expected[6][4] = {{0xef74847eb0c94ff0, 0xbf5b7adff0546b5d, 0xf4362620ce90f941, 0x2ea62d3b3c9e36ae},
+                                   {0xef74847eb0c94ff0, 0x9d6887081cc99f82, 0x2d06133b3c911f58, 0xf18f4c29d6fd6c70},
+                                   {0xa31a40fdaaaac640, 0xc12cb96281ab25e5, 0xa737dedf3f2ebc12, 0xd301e2c5e2c5ef82},
+                                   {0x8d65c63e77ea343e, 0x4eacf86d946cb89a, 0x80002e19d0952c35, 0xeff431fb6de84ba1},
+                                   {0xfdf25da1871c0170, 0x8adfb5e785a3b4be, 0x3e024003a7afa78a, 0xcbd4274096cda3cd},
+                                   {0x39f6ef07b7e022e4, 0x2e3c656752bc6732, 0x2d9b1d845a684829, 0x6f787b3d6c1fa467}};
+  for (int coordinates = kHalfPixel; coordinates <= kHalfPixelForNearest; ++coordinates)
+    for (int rule = 0; rule < 4; ++rule) {
+      uint64_t hash = 0xcbf29ce484222325;
+      for (int in = 1; in <= 40; ++in) {
+        Array x(DType::u8, {1, in, 1});
+        for (int i = 0; i < in; ++i) x.set(i, i);
+        for (int out = 1; out <= 40; ++out) {
+          Attrs a;
+          a.coordinates = coordinates;
+          a.nearest = rule;
+          a.places = kAsOnnxRuntime;
+          a.sizes[0] = out;
+          if (in == out) continue;
+          const auto r = run(OpId::resize, a, {x});
+          ASSERT_TRUE(r.ok()) << r.message();
+          for (int i = 0; i < out; ++i) hash = (hash ^ static_cast<uint64_t>(r.outputs[0].get(i))) * 0x100000001b3;
+        }
+      }
+      EXPECT_EQ(hash, expected[coordinates][rule]) << coordinates << " " << rule;
+    }
+  const auto picked = [](int coordinates, int rule, int in, int out) {
+    Array x(DType::f32, {1, in, 1});
+    for (int i = 0; i < in; ++i) x.set(i, i);
+    Attrs a;
+    a.coordinates = coordinates;
+    a.nearest = rule;
+    a.places = kAsOnnxRuntime;
+    return run(OpId::resize, a, {x, Array::of<int64_t>({1}, {static_cast<double>(out)})}).outputs[0];
+  };
+  expect_values(picked(kHalfPixel, kRoundPreferFloor, 14, 13), {0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13});
+  expect_values(picked(kAlignCorners, kFloor, 14, 12), {0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 13});
+}
+
+// PyTorch multiplies places by 1 / scale, rounded once: F.interpolate(arange(17), scale_factor=0.6) and (arange(16), 2.3, "nearest-exact").
+TEST(OpResize, NearestWithAScaleFactorPicksTheElementsPytorchDoes) {
+  using namespace ops::resize;
+  const auto picked = [](int coordinates, int in, double scale) {
+    Array x(DType::f32, {1, in, 1});
+    for (int i = 0; i < in; ++i) x.set(i, i);
+    Attrs a;
+    a.coordinates = coordinates;
+    a.nearest = kFloor;
+    a.sizes[0] = static_cast<int>(in * scale);
+    a.scales[0] = static_cast<float>(scale);
+    a.steps[0] = static_cast<float>(1 / scale);
+    return run(OpId::resize, a, {x}).outputs[0];
+  };
+  expect_values(picked(kAsymmetric, 17, 0.6), {0, 1, 3, 5, 6, 8, 10, 11, 13, 15});
+  expect_values(picked(kHalfPixelForNearest, 16, 2.3),
+                {0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5, 6, 6, 7, 7, 8, 8, 8, 9, 9, 10, 10, 11, 11, 11, 12, 12, 13, 13, 14, 14, 14, 15});
+}
+
 TEST(OpResize, IntegersRoundAndSaturateAsOnnx) {
   Array x(DType::u8, {1, 3, 4, 1});
   for (int i = 0; i < 12; ++i) x.set(i, i * 37 % 101);
@@ -269,7 +332,7 @@ TEST(OpResize, RefusesWhatDoesNotFit) {
   EXPECT_EQ(why({}, {x, Array::of<int64_t>({2}, {5, -5})}), Why::kNegativeDim);
   EXPECT_EQ(why({}, {x, Array::of<int64_t>({2}, {1 << 20, 1 << 20})}), Why::kShapeOverflow);
   EXPECT_EQ(why({}, {Array(DType::f32, {1, 0, 4, 2}), sizes}), Why::kDimMismatch);
-  for (int field = 0; field < 11; ++field) {
+  for (int field = 0; field < 13; ++field) {
     Attrs a;
     if (field == 0) a.mode = 3;
     if (field == 1) a.coordinates = 7;
@@ -282,6 +345,8 @@ TEST(OpResize, RefusesWhatDoesNotFit) {
     if (field == 8) a.scales[0] = INFINITY;
     if (field == 9) a.roi_start[1] = NAN;
     if (field == 10) a.roi_end[1] = INFINITY;
+    if (field == 11) a.places = 2;
+    if (field == 12) a.steps[1] = -1;
     EXPECT_EQ(why(a, {x, sizes}), Why::kAttribute) << field;
   }
   Attrs a;

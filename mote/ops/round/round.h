@@ -6,7 +6,7 @@ namespace mote::ops::round {
 
 using Attrs = NoAttrs;
 using Types = NumberTypes;
-inline constexpr OpInfo kInfo = OpInfo("Rounds to the nearest whole number, halves to the even one; integers stay.")
+inline constexpr OpInfo kInfo = OpInfo("Rounds to the nearest integer, halves to the even one; integers are unchanged.")
                                     .signature("x -> y")
                                     .types(mask_of_list(Types{}))
                                     .flags(kElementwise | kRowRange)

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <set>
 
+#include "mote/core/dispatch.h"
 #include "mote/core/layout.h"
 #include "mote/ops/op_docs.h"
 #include "mote/ops/op_table.h"
 #include "mote/ops/testing/ledger.h"
+#include "mote/runtime/verify.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define MOTE_HAS_ASAN 1
@@ -29,12 +33,13 @@ void (*on_case)(OpId op, const void* attrs, size_t attrs_bytes, const std::vecto
 namespace {
 
 constexpr size_t kGuard = 64;
-constexpr uint8_t kGuardByte = 0xa5;
+constexpr uint8_t kGuardByte = 0xa5, kOtherBlank = 0x3c;
 
 // A tensor in memory with guard bytes around it and, on request, gaps between rows that hold guard bytes too.
 class Buffer {
  public:
-  void make(DType dtype, const Shape& shape, Layout layout, const std::vector<uint8_t>* packed, bool gaps) {
+  // blank: what the bytes are before anything is written.
+  void make(DType dtype, const Shape& shape, Layout layout, const std::vector<uint8_t>* packed, bool gaps, uint8_t blank = kGuardByte) {
     desc = TensorDesc{};
     desc.dtype = dtype;
     desc.rank = static_cast<uint8_t>(shape.size());
@@ -56,8 +61,12 @@ class Buffer {
     // Keep element 0 at a 16-byte boundary, as the arena does.
     const auto at = reinterpret_cast<uintptr_t>(store.data() + kGuard);
     shift = (16 - at % 16) % 16;
+    if (blank == kGuardByte) return;
+    for_each_index(shape, [&](const Shape& i) { std::memset(data() + offset_of(i), blank, dtype_bytes(dtype)); });
   }
-  uint8_t* data() { return store.data() + kGuard + (shift > kGuard ? 0 : shift); }
+  // In the bytes of another tensor from now on.
+  void lie_on(Buffer& other) { place = other.data(); }
+  uint8_t* data() { return place != nullptr ? place : store.data() + kGuard + (shift > kGuard ? 0 : shift); }
 
   int32_t offset_of(const Shape& index) const {
     int32_t at = 0;
@@ -71,6 +80,10 @@ class Buffer {
     }
     const uint32_t width = dtype_bytes(a.dtype());
     int64_t flat = 0;
+    if (is_dense(desc) && !a.bytes().empty()) {
+      std::memcpy(data(), a.bytes().data(), a.bytes().size());
+      return;
+    }
     for_each_index(a.shape(), [&](const Shape& i) { std::memcpy(data() + offset_of(i), a.bytes().data() + flat++ * width, width); });
   }
   Array read() {
@@ -78,6 +91,11 @@ class Buffer {
     Array a(desc.dtype, shape);
     const uint32_t width = dtype_bytes(desc.dtype);
     int64_t flat = 0;
+    if (is_dense(desc) && !a.bytes().empty() && dtype_bits(desc.dtype) >= 8) {
+      std::memcpy(a.bytes().data(), data(), a.bytes().size());
+      std::memset(data(), kGuardByte, a.bytes().size());
+      return a;
+    }
     for_each_index(shape, [&](const Shape& i) {
       uint8_t* p = data() + offset_of(i);
       std::memcpy(a.bytes().data() + flat++ * width, p, width);
@@ -105,6 +123,7 @@ class Buffer {
   TensorDesc desc{};
   std::vector<uint8_t> store;
   size_t shift = 0, bytes = 0;
+  uint8_t* place = nullptr;
 };
 
 const OpDef* find_def(OpId op) {
@@ -115,16 +134,26 @@ const OpDef* find_def(OpId op) {
 
 bool same_bytes(const Array& a, const Array& b) { return a.shape() == b.shape() && a.bytes() == b.bytes(); }
 
+// False of memory that an operator works in: what it holds afterwards means nothing.
+bool has_meaning(const OpDef& def, int output) {
+  const OpDoc* doc = find_op_doc(def.id);
+  const std::string signature = doc != nullptr ? doc->info.signature_ : "";
+  size_t at = signature.find("->");
+  for (int i = 0; i < output && at != std::string::npos; ++i) at = signature.find(',', at + 1);
+  return at == std::string::npos || signature.compare(at + (output == 0 ? 2 : 1), 5, " work") != 0;
+}
+
 struct Variant {
-  bool gaps = false;      // rows lie apart
-  bool in_place = false;  // output 0 lies on input 0
-  uint32_t without = 0;   // outputs that are absent, as bits
-  bool has(int output) const { return (without >> output & 1) == 0; }
+  bool gaps = false;            // rows lie apart
+  int output = -1, input = -1;  // this output lies on this input
+  uint32_t without = 0;         // outputs that are absent, as bits
+  uint8_t blank = kGuardByte;   // what outputs hold before
+  bool has(int o) const { return (without >> o & 1) == 0; }
 };
 
 RunResult execute(const OpDef& def, const void* attrs, size_t attrs_bytes, const std::vector<Array>& inputs, const RunOptions& options,
                   const Variant& variant) {
-  const bool gaps = variant.gaps, in_place = variant.in_place;
+  const bool gaps = variant.gaps;
   RunResult result;
   std::vector<uint32_t> attr_words((attrs_bytes + 3) / 4 + 1);
   std::memcpy(attr_words.data(), attrs, attrs_bytes);
@@ -171,10 +200,10 @@ RunResult execute(const OpDef& def, const void* attrs, size_t attrs_bytes, const
       }
       shape[static_cast<size_t>(k)] = options.bounds[static_cast<size_t>(o)][static_cast<size_t>(k)];
     }
-    buffers[at].make(t.dtype, shape, Layout::kPlain, nullptr, gaps && dynamic == 0);
+    buffers[at].make(t.dtype, shape, Layout::kPlain, nullptr, gaps && dynamic == 0, dynamic == 0 ? variant.blank : kGuardByte);
     buffers[at].desc.dynamic = dynamic;
-    tensors[at].data = in_place && o == 0 ? tensors[0].data : buffers[at].data();
-    if (in_place && o == 0) std::memcpy(buffers[at].desc.strides, buffers[0].desc.strides, sizeof buffers[at].desc.strides);
+    if (o == variant.output) buffers[at].lie_on(buffers[static_cast<size_t>(variant.input)]);
+    tensors[at].data = buffers[at].data();
   }
   for (size_t i = 0; i < tensors.size(); ++i) bounds[i] = buffers[i].desc;
   c.bounds = bounds.data();
@@ -185,8 +214,7 @@ RunResult execute(const OpDef& def, const void* attrs, size_t attrs_bytes, const
   scratch_at += (16 - reinterpret_cast<uintptr_t>(scratch_at) % 16) % 16;
   c.scratch = {scratch_at, scratch.base + scratch.per_thread};
 
-  KernelFn kernel = fast_kernels != nullptr ? fast_kernels(def.id, c) : nullptr;
-  if (kernel == nullptr) kernel = def.select(c);
+  const KernelFn kernel = dispatch(def, fast_kernels, c);
   if (kernel == nullptr) {
     result.status = {Status::kUnsupported, Why::kKernelMissing};
     return result;
@@ -202,22 +230,18 @@ RunResult execute(const OpDef& def, const void* attrs, size_t attrs_bytes, const
   if (!result.status.ok()) return result;
   for (int o = 0; o < options.outputs; ++o) {
     const size_t at = inputs.size() + static_cast<size_t>(o);
-    if (in_place && o == 0) {
-      Buffer& b = buffers[0];
-      b.desc.dtype = types[0].dtype;
-      result.outputs.push_back(b.read());
-      continue;
-    }
     if (!variant.has(o)) {
       EXPECT_TRUE(buffers[at].untouched()) << def.name << " wrote to output " << o << ", which is absent";
       result.outputs.emplace_back();
       continue;
     }
     result.outputs.push_back(buffers[at].read());
+    if (!has_meaning(def, o)) result.outputs.back() = Array(types[static_cast<size_t>(o)].dtype, result.outputs.back().shape());
     EXPECT_TRUE(options.rows.all() ? buffers[at].untouched() : true)
         << def.name << " wrote outside its output " << o << (gaps ? " (with gaps)" : "");
   }
-  for (size_t i = in_place ? 1 : 0; i < inputs.size(); ++i) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (static_cast<int>(i) == variant.input) continue;
     if (!inputs[i].present() || inputs[i].layout() != Layout::kPlain || dtype_bits(inputs[i].dtype()) < 8) continue;
     if ((def.flags & kStateUpdate) != 0 && i == 0) continue;
     EXPECT_TRUE(same_bytes(buffers[i].read(), inputs[i])) << def.name << " changed its input " << i;
@@ -245,6 +269,102 @@ void check_absent_outputs(const OpDef& def, const void* attrs, size_t attrs_byte
   }
 }
 
+// The descriptors that execute() gives tensors that lie dense.
+TensorDesc dense_desc(const Array& a) {
+  TensorDesc d{};
+  d.dtype = a.dtype();
+  d.rank = static_cast<uint8_t>(a.shape().size());
+  d.layout = a.layout();
+  std::copy(a.shape().begin(), a.shape().end(), d.dims);
+  if (d.layout == Layout::kPlain) set_dense_strides(d);
+  return d;
+}
+
+// The rows that were asked for, element by element: the others keep what the input had.
+bool same_rows(const Array& a, const Array& b, Rows rows) {
+  if (rows.all()) return same_bytes(a, b);
+  if (a.shape() != b.shape() || a.dtype() != b.dtype()) return false;
+  const uint32_t width = dtype_bytes(a.dtype());
+  bool same = true;
+  size_t at = 0;
+  for_each_index(a.shape(), [&](const Shape& i) {
+    const bool inside = i.size() > 1 && i[1] >= rows.begin && i[1] < rows.end;
+    same = same && (!inside || std::memcmp(a.bytes().data() + at, b.bytes().data() + at, width) == 0);
+    at += width;
+  });
+  return same;
+}
+
+// Every output over every input that a verified program may place it on.
+void check_in_place(const OpDef& def, const void* attrs, size_t attrs_bytes, const std::vector<Array>& inputs, const RunOptions& options,
+                    const RunResult& apart) {
+  bool first_on_first = false;
+  for (int o = 0; o < options.outputs; ++o) {
+    const Array& y = apart.outputs[static_cast<size_t>(o)];
+    if (static_cast<size_t>(o) < options.bounds.size()) continue;  // may have become smaller
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool asked = options.in_place && o == 0 && i == 0;
+      const bool may = inputs[i].present() && inputs[i].layout() == Layout::kPlain && dtype_bits(inputs[i].dtype()) >= 8 &&
+                       may_share(def, static_cast<uint32_t>(o), static_cast<uint32_t>(i), dense_desc(y), dense_desc(inputs[i]));
+      if (!may && !asked) continue;
+      first_on_first |= o == 0 && i == 0;
+      Variant variant;
+      variant.output = o, variant.input = static_cast<int>(i);
+      const RunResult over = execute(def, attrs, attrs_bytes, inputs, options, variant);
+      EXPECT_TRUE(over.ok()) << def.name << " fails with output " << o << " in place of input " << i << ": " << over.message();
+      EXPECT_TRUE(!over.ok() || same_rows(y, over.outputs[static_cast<size_t>(o)], options.rows))
+          << def.name << ": output " << o << " differs in place of input " << i;
+    }
+  }
+  EXPECT_TRUE(first_on_first || !options.in_place) << def.name << " was to run in place";
+}
+
+// One set of operands, some of which have no elements: refused, or every element of the outputs is written, the same wherever they lie.
+void check_one_empty(const OpDef& def, const void* attrs, size_t attrs_bytes, const std::vector<Array>& inputs, const RunOptions& options) {
+  std::string shapes;
+  for (const Array& a : inputs) shapes += a.present() ? ::testing::PrintToString(a.shape()) : "-";
+  SCOPED_TRACE("operands without elements: " + shapes);
+  const RunResult dense = execute(def, attrs, attrs_bytes, inputs, options, {});
+  if (!dense.ok()) return;
+  Variant apart;
+  apart.gaps = true, apart.blank = kOtherBlank;
+  const RunResult gaps = execute(def, attrs, attrs_bytes, inputs, options, apart);
+  ASSERT_TRUE(gaps.ok()) << def.name << " fails on tensors with gaps between rows: " << gaps.message();
+  for (size_t o = 0; o < dense.outputs.size(); ++o)
+    EXPECT_TRUE(same_bytes(dense.outputs[o], gaps.outputs[o])) << def.name << ": output " << o << " is not written, or depends on gaps";
+  check_in_place(def, attrs, attrs_bytes, inputs, options, dense);
+}
+
+// The operands with no elements along each size that they have: wherever it occurs, and in each operand alone. Of the first cases of each
+// operator: later ones differ in values and types.
+void check_empty(const OpDef& def, const void* attrs, size_t attrs_bytes, const std::vector<Array>& inputs, RunOptions options) {
+  constexpr int kCases = 60;
+  static std::map<uint16_t, int> tried;
+  if (!options.rows.all() || ++tried[def.id] > kCases) return;
+  options.in_place = false;
+  std::set<int32_t> sizes;
+  for (const Array& a : inputs)
+    if (a.present()) sizes.insert(a.shape().begin(), a.shape().end());
+  sizes.erase(0);
+  const int alone = static_cast<int>(inputs.size());
+  for (const int32_t size : sizes) {
+    for (int only = -1; only < alone; ++only) {
+      std::vector<Array> changed = inputs;
+      bool any = false;
+      for (int i = 0; i < alone; ++i) {
+        const Array& a = inputs[static_cast<size_t>(i)];
+        Shape shape = a.shape();
+        std::replace(shape.begin(), shape.end(), size, 0);
+        if (!a.present() || shape == a.shape() || (only >= 0 && only != i)) continue;
+        const Array empty(a.dtype(), shape);
+        changed[static_cast<size_t>(i)] = a.layout() == Layout::kPlain ? empty : empty.packed(a.layout());
+        any = true;
+      }
+      if (any) check_one_empty(def, attrs, attrs_bytes, changed, options);
+    }
+  }
+}
+
 }  // namespace
 
 std::string RunResult::message() const {
@@ -262,15 +382,16 @@ RunResult run_bytes(OpId op, const void* attrs, size_t attrs_bytes, const std::v
   if (!dense.ok()) return dense;
   ledger_add(op, attrs, attrs_bytes, inputs, dense.outputs);
   if (on_case != nullptr) on_case(op, attrs, attrs_bytes, inputs, options, dense.outputs);
-  const RunResult gaps = execute(*def, attrs, attrs_bytes, inputs, options, {true, false, 0});
+  Variant apart;
+  apart.gaps = true;
+  if (options.rows.all()) apart.blank = kOtherBlank;
+  const RunResult gaps = execute(*def, attrs, attrs_bytes, inputs, options, apart);
   EXPECT_TRUE(gaps.ok()) << def->name << " fails on tensors with gaps between rows: " << gaps.message();
   for (size_t o = 0; gaps.ok() && o < dense.outputs.size(); ++o)
     EXPECT_TRUE(same_bytes(dense.outputs[o], gaps.outputs[o])) << def->name << ": output " << o << " differs when rows lie apart";
   check_absent_outputs(*def, attrs, attrs_bytes, inputs, options, dense);
-  if (options.in_place) {
-    const RunResult over = execute(*def, attrs, attrs_bytes, inputs, options, {false, true, 0});
-    EXPECT_TRUE(over.ok() && same_bytes(dense.outputs[0], over.outputs[0])) << def->name << ": result differs in place";
-  }
+  check_in_place(*def, attrs, attrs_bytes, inputs, options, dense);
+  check_empty(*def, attrs, attrs_bytes, inputs, options);
   return dense;
 }
 

@@ -36,6 +36,9 @@ inline const std::vector<PoolCase>& pool_cases() {
       {"3d", {1, 4, 3, 4, 2}, {1, 2, 3, 3, 2}, {2, 3, 2}, {2, 1, 1}, {1, 1, 1}, {0, 1, 0}, {0, 1, 0}, 0},
       {"whole plane", {1, 3, 4, 2}, {1, 1, 1, 2}, {3, 4}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 0},
       {"windows in the padding alone", {1, 1, 2}, {1, 5, 2}, {1}, {1}, {1}, {2}, {2}, 0},
+      {"ceil, window larger than the input", {1, 3, 2}, {1, 1, 2}, {5}, {3}, {1}, {0}, {0}, 1},
+      {"2d ceil, window larger than the padded input", {1, 2, 3, 17}, {1, 1, 1, 17}, {5, 4}, {4, 2}, {1, 1}, {1, 0}, {0, 0}, 1},
+      {"ceil, a whole stride is missing", {1, 3, 2}, {1, 0, 2}, {5}, {2}, {1}, {0}, {0}, 1},
       {"no batch", {0, 4, 2}, {0, 4, 2}, {1}, {1}, {1}, {0}, {0}, 0},
       {"no channels", {1, 4, 0}, {1, 3, 0}, {2}, {1}, {1}, {0}, {0}, 0}};
   return cases;

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import Error
+from ._errors import Error, WrongType
 from ._program import Program
 
 
@@ -161,7 +161,7 @@ def _reference(program: Program, reference: Any, method: str) -> tuple[str, Call
         plain = compile(path, no_optimize=True, golden_examples=0)
         return "mote, not optimised", lambda inputs: list(plain.run(inputs, method).values())
     if not callable(reference):
-        raise Error(f"expected a callable, a model's file or a program as reference, found {type(reference).__qualname__}")
+        raise WrongType(f"expected a callable, a model's file or a program as reference, found {type(reference).__qualname__}")
     if hasattr(reference, "named_parameters"):
         return "torch", _eager(program, reference, method)
     return getattr(reference, "__name__", "callable"), lambda inputs: _leaves(reference(*inputs.values()))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import _mote
-from ._errors import Error
+from ._errors import Error, NoSuchFile, WrongType
 from ._run import Run, start
 
 
@@ -132,6 +132,14 @@ class Program(_mote.Program):
         return f"<mote.Program {texts(self.inputs)} -> {texts(self.outputs)}>"
 
 
+def _has_buffer(source: Any) -> bool:
+    try:
+        memoryview(source)
+    except TypeError:
+        return False
+    return True
+
+
 def load(
     source: Any,
     *,
@@ -147,6 +155,11 @@ def load(
     the program may allocate. `threads` share the work of one run. `kernels`: an instruction set of mote.kernel_names(); by default the most
     able one of this machine.
     """
+    for path in (source, weights):
+        if isinstance(path, (str, os.PathLike)) and not os.path.exists(path):
+            raise NoSuchFile(f"{os.fspath(path)}: no such file", code="Io", why="FileOpen")
+    if not isinstance(source, (str, os.PathLike)) and not _has_buffer(source):
+        raise WrongType(f"expected a program's file or its bytes, found {type(source).__qualname__}")
     options = (os.fspath(weights) if weights is not None else "", verify_digests, memory_limit)
     image = _mote.open_path(os.fspath(source), *options) if isinstance(source, (str, os.PathLike)) else _mote.open_buffer(source, *options)
     return Program.of(image, memory_limit=memory_limit, threads=threads, kernels=kernels)

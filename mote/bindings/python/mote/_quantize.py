@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ._errors import Error
+from ._errors import Error, WrongType
 
 # Names of `mote compile`'s options, with - for _.
 OPTIONS = (
@@ -76,7 +76,7 @@ class QuantizeOptions:
         import numpy
 
         if not isinstance(data, Iterable) or isinstance(data, Mapping):
-            raise Error(f"{name}: expected a folder, an array or samples, found {type(data).__qualname__}")
+            raise WrongType(f"{name}: expected a folder, an array or samples, found {type(data).__qualname__}")
         place = self._place(name)
         if hasattr(data, "__array__"):
             numpy.save(place / "all.npy", numpy.asarray(data))
@@ -89,7 +89,7 @@ class QuantizeOptions:
             elif hasattr(sample, "__array__") or hasattr(sample, "__dlpack__"):
                 numpy.save(place / f"{i:08}.npy", numpy.asarray(sample))
             else:
-                raise Error(f"{name}: sample {i}: expected an array or a dict of arrays by input, found {type(sample).__qualname__}")
+                raise WrongType(f"{name}: sample {i}: expected an array or a dict of arrays by input, found {type(sample).__qualname__}")
         return str(place)
 
     def _labels(self, truth: Any) -> str:

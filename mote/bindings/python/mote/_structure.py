@@ -2,16 +2,20 @@
 
 It travels in the program's metadata as JSON, for each method:
 
-    {"args": S, "kwargs": S, "inputs": [K ...], "out": S, "outputs": [K ...], "mutated": [leaf ...]}
+    {"args": S, "kwargs": S, "inputs": [K ...], "out": S, "outputs": [K ...], "mutated": [leaf ...], "own": true, "library": "torch"}
 
-S is "*" for a leaf, or {"tuple": [S ...]}, {"list": [S ...]}, {"dict": [[key, S] ...]}, {"named": [name, [[field, S] ...]]}. K says what
-the leaves are, in their order: "tensor", "int", "float", "bool", or {"constant": value} for what the exported program has no place for.
+S is "*" for a leaf, or {"tuple": [S ...]}, {"list": [S ...]}, {"dict": [[key, S] ...]}, {"named": [name, [[field, S] ...], module]},
+{"none": []} for a field that is None. A module, "torch.return_types", stands only where the class can be found again. K says what the
+leaves are, in their order: "tensor", "int", "float", "bool", or {"constant": value} for what the exported program has no place for. "own"
+stands where there are classes that only the process that compiled the program can make, "library" where no input tells what results should
+be.
 """
 
 from __future__ import annotations
 
 import collections
 import json
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -44,6 +48,9 @@ def flatten(structure: Any, value: Any, path: str = "") -> Iterator[Any]:
             raise unlike("a dict with " + ", ".join(str(key) for key, _ in parts))
         for key, part in parts:
             yield from flatten(part, value[key], f"{path}[{key!r}]")
+    elif kind == "none":
+        if value is not None:
+            raise unlike("None")
     else:
         for field, part in parts[1]:
             if not hasattr(value, field):
@@ -61,8 +68,18 @@ def unflatten(structure: Any, leaves: Iterator[Any]) -> Any:
         return [unflatten(part, leaves) for part in parts]
     if kind == "dict":
         return {key: unflatten(part, leaves) for key, part in parts}
+    if kind == "none":
+        return None
+    fields = [unflatten(part, leaves) for _, part in parts[1]]
+    if len(parts) > 2 and (found := _torch_result(parts[0])) is not None:
+        return found(fields)
     made = collections.namedtuple(parts[0], [field for field, _ in parts[1]])  # type: ignore[misc]
-    return made(*(unflatten(part, leaves) for _, part in parts[1]))
+    return made(*fields)
+
+
+def _torch_result(name: str) -> Any:
+    """A class of torch.return_types, where the program's user has imported PyTorch."""
+    return getattr(getattr(sys.modules.get("torch"), "return_types", None), name, None)
 
 
 def is_plain(structure: dict[str, Any]) -> bool:
@@ -75,7 +92,8 @@ def is_plain(structure: dict[str, Any]) -> bool:
     out = structure["out"]
     several = row(out) and len(out["tuple"]) > 1
     by_position = row(structure["args"]) and structure["kwargs"] == {"dict": []}
-    return kinds <= {"tensor"} and by_position and (out == "*" or several) and not structure["mutated"]
+    special = structure["mutated"] or structure.get("own", False) or "library" in structure
+    return kinds <= {"tensor"} and by_position and (out == "*" or several) and not special
 
 
 def is_structured(image: _mote.Image) -> bool:
@@ -86,15 +104,19 @@ def is_structured(image: _mote.Image) -> bool:
 class Caller:
     """A method that is called like the module's."""
 
-    def __init__(self, program: Program, name: str, structure: dict[str, Any], restore: Callable[[list[Any]], Any] | None):
-        self._program, self.name, self._s, self._restore = program, name, structure, restore
+    def __init__(self, program: Program, name: str, structure: dict[str, Any], own: Any):
+        self._program, self.name, self._s = program, name, structure
+        self._flatten: Callable[[Any], list[Any] | None] | None = own and own.flatten
+        self._restore: Callable[[list[Any]], Any] | None = own and own.restore
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call(args, kwargs, None)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any], cancel: _mote.Cancel | None) -> Any:
         s = self._s
-        leaves = [*flatten(s["args"], args), *flatten(s["kwargs"], kwargs)]
+        leaves = self._flatten((args, kwargs)) if self._flatten is not None else None
+        if leaves is None:
+            leaves = [*flatten(s["args"], args), *flatten(s["kwargs"], kwargs)]
         tensors = []
         for leaf, kind in zip(leaves, s["inputs"]):
             if isinstance(kind, str):
@@ -104,6 +126,8 @@ class Caller:
                 raise Error(f"an argument was {was!r} when the module was exported, and is part of the program: found {leaf!r}")
         found = self._program.call_with(tuple(tensors), {}, self.name, 0, 0, cancel)
         results = list(found) if isinstance(found, tuple) else [found]
+        if s.get("library") == "torch" and "torch" in sys.modules:
+            results = [sys.modules["torch"].from_dlpack(result) if _has_dlpack(result) else result for result in results]
         # What the module writes into its arguments is written there.
         for leaf, result in zip(reversed(s["mutated"]), reversed(results)):
             leaves[leaf][...] = result
@@ -111,12 +135,15 @@ class Caller:
         restored = [_number(next(flat), kind) if isinstance(kind, str) else kind["constant"] for kind in s["outputs"]]
         return self._restore(restored) if self._restore is not None else unflatten(s["out"], iter(restored))
 
-
     def arguments(self, tensors: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The module's own arguments, for the inputs of the program."""
         flat = iter(tensors)
         leaves = iter([_number(next(flat), kind) if isinstance(kind, str) else kind["constant"] for kind in self._s["inputs"]])
         return unflatten(self._s["args"], leaves), unflatten(self._s["kwargs"], leaves)
+
+
+def _has_dlpack(array: Any) -> bool:
+    return isinstance(array, np.ndarray) and array.dtype.kind in "fiub"
 
 
 def _number(array: Any, kind: str) -> Any:
@@ -126,17 +153,18 @@ def _number(array: Any, kind: str) -> Any:
 class StructuredProgram(Program):
     """A program that is called like the module it was made of."""
 
-    #: How results of a class of the user's own are made again, by method; only in the process that compiled the program.
-    restore: dict[str, Callable[[list[Any]], Any]] = {}
+    #: Classes of the user's own among arguments and results (_torch_structure.OwnClasses), by method; only in the process that compiled the
+    #: program.
+    own: dict[str, Any] = {}
 
     def __init__(self, image: _mote.Image, memory_limit: int = 0, threads: int = 1, kernels: str = ""):
         super().__init__(image, memory_limit, threads, kernels)
         self._structures = json.loads(image.metadata(KEY) or "{}")
 
     def method(self, name: str) -> Any:
-        if name not in self._structures or (is_plain(self._structures[name]) and name not in self.restore):
+        if name not in self._structures or is_plain(self._structures[name]):
             return super().method(name)
-        return Caller(self, name, self._structures[name], self.restore.get(name))
+        return Caller(self, name, self._structures[name], self.own.get(name))
 
     def _call(self, args: tuple[Any, ...], names: dict[str, Any], method: str, cancel: _mote.Cancel | None) -> Any:
         found = self.method(method or self.method_names[0])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 try:
     import torch
@@ -19,10 +19,11 @@ from torch.export import ExportedProgram
 
 from . import _mote
 from ._compile import finish, instance_options, settings_of
-from ._errors import Error
+from ._errors import Error, WrongType
+from ._options import ModelOptions
 from ._program import Program
 from ._structure import KEY, StructuredProgram
-from ._torch_structure import restorer, structure_of
+from ._torch_structure import own_classes, structure_of
 
 __all__ = ["compile", "decompositions", "export"]
 
@@ -41,10 +42,11 @@ def _for_inference(module: torch.nn.Module) -> Iterator[None]:
 
 
 def decompositions() -> dict[Any, Any]:
-    """PyTorch's decompositions to core ATen, without those of operators that Mote takes as they are."""
-    kept = set(_mote.exported_operators())
-    table: Any = torch.export.default_decompositions()
-    return {op: function for op, function in table.items() if str(op) not in kept}
+    """Decompositions to what Mote takes: PyTorch's own, and more (_torch_decompositions.py). For ExportedProgram.run_decompositions, before
+    torch.export.save writes a file for `mote compile`."""
+    from ._torch_decompositions import table
+
+    return dict(table(frozenset(_mote.exported_operators())))
 
 
 def export(
@@ -93,12 +95,36 @@ def _is_done(exported: ExportedProgram, custom_ops: Iterable[str]) -> bool:
     return True
 
 
+def _lowered(exported: ExportedProgram, custom_ops: Iterable[str]) -> ExportedProgram:
+    if _is_done(exported, custom_ops):
+        return exported
+    with torch.no_grad():
+        lowered = exported.run_decompositions(decompositions())
+    nodes = [n for m in lowered.graph_module.modules() if isinstance(m, torch.fx.GraphModule) for n in m.graph.nodes]
+    if any(str(n.target) == "with_effects" for n in nodes):
+        # Tokens order the checks of linear algebra, which a program does not make.
+        from torch.export._remove_effect_tokens_pass import _remove_effect_tokens
+
+        lowered = _remove_effect_tokens(lowered)
+    return lowered  # type: ignore[no-any-return]
+
+
 def _serialized(exported: ExportedProgram) -> str:
     """The program as torch.export.save writes it, without weights, and without how modules call each other: a program has its own way to
     say how it is called, and classes of the user's own need not be registered with PyTorch."""
     from torch._export.serde import schema, serialize
+    from torch.export.graph_signature import SymBoolArgument
 
     serializer = serialize.GraphModuleSerializer(exported.graph_signature, [])
+    others = serializer.serialize_argument_spec
+
+    def argument(spec: Any) -> Any:
+        """Truth values that a program returns (x.item() of a bool), which torch.export does not write."""
+        if not isinstance(spec, SymBoolArgument):
+            return others(spec)
+        return schema.Argument.create(as_sym_bool=schema.SymBoolArgument.create(as_name=spec.name))
+
+    serializer.serialize_argument_spec = argument
     program = schema.ExportedProgram(
         graph_module=serializer.serialize(exported.graph_module),
         opset_version={"aten": torch._C._get_max_operator_version()},
@@ -144,7 +170,7 @@ def compile(
     backends: Any = None,
     policy: Any = None,
     custom_ops: Iterable[str] | None = None,
-    **options: Any,
+    **given: Unpack[ModelOptions],
 ) -> Program:
     """Compiles a module, or what torch.export made of it, to a program that is called like the module.
 
@@ -154,26 +180,24 @@ def compile(
     `custom_ops`: operators ("acme::blend") passed on to kernels of the user's own; by default all that are registered. Other options as in
     mote.compile.
     """
+    options: dict[str, Any] = dict(given)
     instance = instance_options(options)
     settings = settings_of(quantize=quantize, backends=backends, policy=policy, **options)
     programs = _exported(module, example_inputs, example_kwargs, dynamic_shapes, strict)
-    tensors, methods, structures, restore = _Tensors(), [], {}, {}
+    tensors, methods, structures, own = _Tensors(), [], {}, {}
     names = list(custom_ops) if custom_ops is not None else _mote.custom_op_names()
     for name, exported in programs.items():
-        with torch.no_grad():
-            lowered = exported if _is_done(exported, names) else exported.run_decompositions(decompositions())
+        lowered = _lowered(exported, names)
         methods.append((name, _serialized(lowered), tensors.of(lowered)))
         structures[name] = structure_of(lowered)
-        again = restorer(lowered)
-        if again is not None:
-            restore[name] = again
+        classes = own_classes(lowered)
+        if classes is not None:
+            own[name] = classes
     settings["metadata"] = {**settings["metadata"], KEY: json.dumps(structures)}
     settings["evidence"] = {**settings["evidence"], "source.framework": f"torch {torch.__version__}"}
     program = finish(_mote.compile_exported(methods, tensors.all, names, settings), instance)
-    if restore:
-        if not isinstance(program, StructuredProgram):
-            raise AssertionError("results of a class of their own need a structure")
-        program.restore = restore
+    if isinstance(program, StructuredProgram):
+        program.own = own
     return program
 
 
@@ -183,12 +207,12 @@ def _exported(module: Any, inputs: Any, kwargs: Any, dynamic_shapes: Any, strict
     if isinstance(module, Mapping):
         for name, exported in module.items():
             if not isinstance(exported, ExportedProgram):
-                raise Error(f"method '{name}': expected an ExportedProgram, found {type(exported).__qualname__}")
+                raise WrongType(f"method '{name}': expected an ExportedProgram, found {type(exported).__qualname__}")
         return dict(module)
     if not isinstance(module, torch.nn.Module):
-        raise Error(f"expected a torch.nn.Module, an ExportedProgram or a dict of them, found {type(module).__qualname__}")
+        raise WrongType(f"expected a torch.nn.Module, an ExportedProgram or a dict of them, found {type(module).__qualname__}")
     if inputs is None and not kwargs:
         raise Error("example inputs are needed to export a module: mote.torch.compile(module, (x, y))")
     if isinstance(inputs, torch.Tensor):
-        raise Error("expected a tuple of example inputs, found a tensor: mote.torch.compile(module, (x,))")
+        raise WrongType("expected a tuple of example inputs, found a tensor: mote.torch.compile(module, (x,))")
     return {"forward": export(module, inputs or (), kwargs, dynamic_shapes=dynamic_shapes, strict=strict)}

@@ -1,4 +1,4 @@
-// The way of a call: arrays in, run, arrays out. Short on purpose: a tiny program takes less than a microsecond of its own.
+// A call: arrays in, run, arrays out. Kept short: a small program runs in less than a microsecond, and this is added to it.
 
 #include <algorithm>
 
@@ -8,17 +8,17 @@
 namespace mote::python {
 namespace {
 
-// A few without the heap, which most methods need; more with it.
+// An array of `count` elements: up to kInline without the heap, which covers most methods.
 template <class T>
-class Row {
+class SmallArray {
  public:
-  explicit Row(size_t count) : many_(count > kFew ? new T[count] : nullptr) {}
-  T& operator[](size_t i) { return many_ != nullptr ? many_[i] : few_[i]; }
+  explicit SmallArray(size_t count) : heap_(count > kInline ? new T[count] : nullptr) {}
+  T& operator[](size_t i) { return heap_ != nullptr ? heap_[i] : inline_[i]; }
 
  private:
-  static constexpr size_t kFew = 4;
-  T few_[kFew];
-  std::unique_ptr<T[]> many_;
+  static constexpr size_t kInline = 4;
+  T inline_[kInline];
+  std::unique_ptr<T[]> heap_;
 };
 
 std::string names_of(const std::vector<Spec>& specs) {
@@ -52,8 +52,8 @@ std::vector<PyObject*> Program::arrange(uint32_t method, PyObject* const* args, 
 
 PyObject* Program::run(uint32_t method, PyObject* const* inputs, size_t count, const RunLimits& limits) {
   const MethodSpec& m = methods_[method];
-  Row<ArrayView> in(count);
-  Row<NewArray> out(m.outputs.size());
+  SmallArray<ArrayView> in(count);
+  SmallArray<NewArray> out(m.outputs.size());
   Family family = nullptr;
   for (size_t i = 0; i < count; ++i) {
     in[i].take(inputs[i], m.inputs[i], ArrayView::kRead);

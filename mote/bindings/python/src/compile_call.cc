@@ -10,6 +10,7 @@
 #include "mote/compiler/emit/builder.h"
 #include "mote/tools/compile_settings.h"
 #include "mote/tools/model_file.h"
+#include "mote/tools/text_checks.h"
 
 namespace mote::python {
 namespace {
@@ -42,10 +43,7 @@ CompileCall::CompileCall(nb::dict settings) : settings_(std::move(settings)), re
     quantize_ = tools::quantize_settings_of(nb::cast<std::vector<std::string>>(words));
   options_.producer = std::string("mote ") + mote_version();
   if (const nb::object golden = get("golden"); !golden.is_none()) read_golden(golden);
-  if (const nb::object count = get("golden_examples"); !count.is_none()) {
-    options_.golden.count = nb::cast<int>(count);
-    options_.golden.work = options_.golden.check_macs = 0;
-  }
+  if (const nb::object count = get("golden_examples"); !count.is_none()) tools::ask_for_examples(nb::cast<int>(count), &options_);
   if (const nb::object path = get("external_weights"); !path.is_none()) external_ = nb::cast<std::string>(path);
   options_.external_weights = !external_.empty();
   if (const nb::object names = get("print_after"); !names.is_none())
@@ -81,6 +79,7 @@ void CompileCall::read_texts() {
     for (auto [name, value] : nb::cast<nb::dict>(texts)) to->emplace_back(nb::cast<std::string>(name), nb::cast<std::string>(value));
   };
   read("metadata", &options_.metadata);
+  tools::check_metadata_keys(options_.metadata);
   read("evidence", &options_.evidence);
 }
 
@@ -114,15 +113,15 @@ void CompileCall::set_hooks() {
   passes("passes", &options_.after_import);
   passes("late_passes", &options_.after_passes);
   if (get("planner").is_none()) return;
-  options_.plan.place = [this](const schedule::Bank& bank, std::vector<emit::Block>* blocks, std::string* error) {
+  options_.plan.place = [this](const schedule::Bank& bank, std::vector<memory::BufferRequest>* blocks, std::string* error) {
     return guard(error, [&] { return place(bank, blocks); });
   };
 }
 
-bool CompileCall::place(const schedule::Bank& bank, std::vector<emit::Block>* blocks) const {
+bool CompileCall::place(const schedule::Bank& bank, std::vector<memory::BufferRequest>* blocks) const {
   const nb::object type = nb::module_::import_("mote.hooks").attr("Buffer");
   nb::list buffers;
-  for (const emit::Block& b : *blocks) buffers.append(type(b.bytes, b.alignment, b.life.first, b.life.last, bank.name));
+  for (const memory::BufferRequest& b : *blocks) buffers.append(type(b.bytes, b.alignment, b.live.first, b.live.last, bank.name));
   const auto offsets = nb::cast<std::vector<uint64_t>>(get("planner")(buffers));
   if (offsets.size() != blocks->size())
     raise(MOTE_INVALID_ARGUMENT, "own memory planner: expected " + std::to_string(blocks->size()) +
@@ -139,11 +138,16 @@ nb::dict CompileCall::run(const frontends::Source& source) {
   {
     const nb::gil_scoped_release unlocked;
     tools::Progress progress;
+    options_.progress = [&](const std::string& stage, double fraction) { progress.show(stage, fraction); };
     done = quantize_.wanted() ? tools::compile_quantized(quantize_, source, options_, &progress, result.get(), &quantized, &problems)
                               : driver::compile(source, options_, result.get(), &problems);
+    options_.progress = nullptr;
   }
   if (raised_ != nullptr) throw *raised_;
   if (!done) raise_problems(source.path, problems);
+  const nb::object labels = get("labels_from");
+  const std::vector<std::string> warnings =
+      tools::check_texts(source.path, result->file.span(), options_.metadata, labels.is_none() ? "" : nb::cast<std::string>(labels));
   OpenOptions open;
   std::string error;
   open.weights = external_;
@@ -155,6 +159,7 @@ nb::dict CompileCall::run(const frontends::Source& source) {
   d["frontend"] = result->frontend;
   d["log"] = result->log;
   d["notes"] = result->notes;
+  d["warnings"] = warnings;
   d["peak_bytes"] = result->peak_bytes;
   d["lower_bound_bytes"] = result->lower_bound_bytes;
   for (const auto& [name, seconds] : result->stage_seconds) stages[name.c_str()] = seconds;

@@ -16,12 +16,13 @@ namespace mote::python {
 class CompileCall {
  public:
   // Fields of `settings`, all optional: words (options as `mote compile` takes them), golden (a folder, or a list of dicts of arrays),
-  // golden_examples, metadata and evidence (dicts of texts), external_weights (a path), print_after (a list), time_passes, passes and
-  // late_passes (lists of callables), planner (a callable), memory_limit, quantize (words of `mote compile`).
+  // golden_examples, metadata and evidence (dicts of texts), labels_from (where the labels among them come from), external_weights (a
+  // path), print_after (a list), time_passes, passes and late_passes (lists of callables), planner (a callable), memory_limit, quantize
+  // (words of `mote compile`).
   explicit CompileCall(nb::dict settings);
 
-  // A dict: image, frontend, log, notes, peak_bytes, lower_bound_bytes, stages_s, quantization (JSON). Raises mote.CompileError, or what a
-  // hook raised.
+  // A dict: image, frontend, log, notes, warnings, peak_bytes, lower_bound_bytes, stages_s, quantization (JSON). Raises mote.CompileError,
+  // or what a hook raised.
   nb::dict run(const frontends::Source& source);
 
  private:
@@ -31,7 +32,7 @@ class CompileCall {
   // Calls Python from the compiler's threadless depth; an exception is kept for run() and stops compiling.
   template <class Work>
   bool guard(std::string* error, Work work);
-  bool place(const schedule::Bank& bank, std::vector<emit::Block>* blocks) const;
+  bool place(const schedule::Bank& bank, std::vector<memory::BufferRequest>* blocks) const;
   nb::object get(const char* key) const { return settings_.contains(key) ? nb::object(settings_[key]) : nb::none(); }
 
   nb::dict settings_;

@@ -1,6 +1,7 @@
 """Loading and running programs on numpy arrays."""
 
 import asyncio
+import copy
 import gc
 import threading
 
@@ -113,9 +114,19 @@ def test_open_sizes(open_rows):
         program(np.zeros((9, 4), np.float32))
 
 
+def test_an_open_batch_is_1(open_rows):
+    program = mote.compile(open_rows)
+    np.testing.assert_array_equal(program(np.full((1, 4), 3, np.float32)), np.full((1, 4), 2, np.float32))
+    with pytest.raises(mote.Error):
+        program(np.zeros((2, 4), np.float32))
+
+
 def test_open_sizes_need_bounds(open_rows):
-    with pytest.raises(mote.CompileError, match="rows") as raised:
-        mote.compile(open_rows)
+    model = copy.deepcopy(open_rows)
+    for value in (*model.graph.input, *model.graph.output):
+        value.type.tensor_type.shape.dim[1].dim_param = "columns"
+    with pytest.raises(mote.CompileError, match="columns") as raised:
+        mote.compile(model)
     assert raised.value.problems and len(raised.value.problems[0]) == 3
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import struct
 
 import numpy as np
@@ -107,6 +108,123 @@ def test_named_tuples_come_back():
     assert isinstance(program(x), Pair)
     loaded = mote.load(program.image.data())(x)
     torch.testing.assert_close(loaded.second, x - 1)
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        lambda x: x.topk(2),
+        lambda x: x.sort(1, descending=True),
+        lambda x: x.max(0),
+        lambda x: x.min(dim=1, keepdim=True),
+        lambda x: x.median(1),
+        lambda x: x.kthvalue(2, 1),
+        lambda x: x.cummax(1),
+        lambda x: torch.aminmax(x),
+    ],
+)
+def test_results_of_torch_return_types(op, tmp_path):
+    class Direct(torch.nn.Module):
+        def forward(self, x):
+            return op(x)
+
+    x = torch.randn(3, 4)
+    expected = op(x)
+    program = mote.torch.compile(Direct(), (x,))
+    program.save(tmp_path / "direct.mote")
+    for p in (program, mote.load(tmp_path / "direct.mote"), program.clone()):
+        found = p(x)
+        assert type(found) is type(expected)
+        for name in type(expected).__match_args__:
+            torch.testing.assert_close(getattr(found, name), getattr(expected, name))
+    assert isinstance(program(x.numpy())[0], np.ndarray)
+
+
+def test_torch_return_types_inside_others():
+    class Inside(torch.nn.Module):
+        def forward(self, x):
+            return {"top": x.topk(2), "rest": [x.sort(), x + 1]}
+
+    x = torch.randn(5)
+    found = mote.torch.compile(Inside(), (x,))(x)
+    assert type(found["top"]) is torch.return_types.topk and type(found["rest"][0]) is torch.return_types.sort
+    torch.testing.assert_close(found["top"].values, x.topk(2).values)
+
+
+@dataclasses.dataclass
+class Output:
+    logits: torch.Tensor
+    cache: torch.Tensor | None = None
+    count: int = 0
+
+
+class ModelOutput(collections.OrderedDict):
+    """As libraries of transformers have it: a dict with attributes."""
+
+    def __getattr__(self, name):
+        return self[name]
+
+
+class Bare:
+    """A class of which pytree knows the children alone."""
+
+    def __init__(self, *parts):
+        self.parts = parts
+
+
+def test_dataclasses_and_registered_classes(tmp_path):
+    torch.export.register_dataclass(Output)
+    pytree = torch.utils._pytree
+    pytree.register_pytree_node(
+        ModelOutput,
+        lambda v: (list(v.values()), list(v)),
+        lambda parts, keys: ModelOutput(zip(keys, parts)),
+        flatten_with_keys_fn=lambda v: ([(pytree.MappingKey(k), x) for k, x in v.items()], list(v)),
+    )
+    pytree.register_pytree_node(
+        Bare,
+        lambda v: (list(v.parts), "context"),
+        lambda parts, _: Bare(*parts),
+        flatten_with_keys_fn=lambda v: ([(pytree.SequenceKey(i), x) for i, x in enumerate(v.parts)], "context"),
+    )
+
+    class Returns(torch.nn.Module):
+        def __init__(self, made):
+            super().__init__()
+            self.made = made
+
+        def forward(self, given):
+            first = given.logits if hasattr(given, "logits") else given.parts[0]
+            return self.made(first * 2)
+
+    x = torch.randn(3)
+    for made in (lambda y: Output(y, count=3), lambda y: ModelOutput(logits=y), Bare):
+        for given in (Output(x), ModelOutput(logits=x), Bare(x)):
+            program = mote.torch.compile(Returns(made), (given,))
+            found = program(given)
+            assert type(found) is type(made(x))
+            y = found.parts[0] if isinstance(found, Bare) else found.logits
+            torch.testing.assert_close(y, x * 2)
+            assert not isinstance(found, Output) or (found.cache is None and found.count == 3)
+    # A file has the names of a dataclass's fields, not the class.
+    program = mote.torch.compile(Returns(lambda y: Output(y, count=3)), (Output(x),))
+    program.save(tmp_path / "d.mote")
+    for p in (program.clone(), mote.load(tmp_path / "d.mote")):
+        found = p(Output(x))
+        assert found.cache is None and found.count == 3
+        torch.testing.assert_close(found.logits, x * 2)
+        with pytest.raises(mote.Error, match="Output with 'logits'|found dict"):
+            p({"logits": x})
+
+
+def test_results_without_inputs_are_tensors():
+    class Constant(torch.nn.Module):
+        def forward(self):
+            return torch.arange(3), torch.ones(2, dtype=torch.bool)
+
+    found = mote.torch.compile(Constant(), ())()
+    assert all(isinstance(y, torch.Tensor) for y in found)
+    assert found[0].tolist() == [0, 1, 2] and found[1].tolist() == [True, True]
 
 
 def test_numbers_among_the_results():

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mote/compiler/emit/builder.h"
+#include "mote/compiler/program/registry.h"
 #include "mote/ops/max_pool/max_pool.h"
 #include "mote/ops/op_docs.h"
 #include "mote/ops/q_mul/q_mul.h"
@@ -22,7 +22,7 @@ KernelCall element_call(const char* type, const char* function, std::vector<int3
   return call;
 }
 
-// What an operator makes of each of the 256 elements; empty when it fails.
+// The results of an operator for all 256 elements; empty when it fails.
 std::vector<uint8_t> results_of(const Source& s, const Instruction& n, const OpDef& def, const OpDoc& doc) {
   std::vector<uint8_t> attrs = doc.default_attrs;
   attrs.resize(doc.attrs_size);
@@ -52,9 +52,9 @@ std::vector<uint8_t> results_of(const Source& s, const Instruction& n, const OpD
   return y;
 }
 
-// Functions of one element: activations, changes of scale, clamps.
+// Functions of one element as lookup tables: activations, requantize, clamps.
 std::optional<KernelCall> table(const Source& s, const Instruction& n, Constants* constants) {
-  const OpDef* def = n.op < kFirstCustomOp ? builtin_registry().find(n.op, nullptr) : nullptr;
+  const OpDef* def = n.op < kFirstCustomOp ? program::builtin_registry().find(n.op, nullptr) : nullptr;
   const OpDoc* doc = n.op < kFirstCustomOp ? find_op_doc(n.op) : nullptr;
   if (def == nullptr || doc == nullptr || (def->flags & kElementwise) == 0 || def->scratch != nullptr || n.output_count != 1 ||
       n.input_count == 0)

@@ -1,13 +1,14 @@
 #include "mote/compiler/emit/cpp/emit_cpp.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
 
-#include "mote/compiler/emit/builder.h"
 #include "mote/compiler/emit/cpp/amalgamate.h"
 #include "mote/compiler/emit/cpp/names.h"
+#include "mote/compiler/emit/cpp/portable.h"
+#include "mote/compiler/program/registry.h"
 #include "mote/ops/op_docs.h"
-#include "mote/runtime/verify.h"
 
 namespace mote::emit {
 namespace {
@@ -19,12 +20,12 @@ uint64_t align_up(uint64_t v, uint64_t a) { return (v + a - 1) / a * a; }
 
 class CppEmitter {
  public:
-  CppEmitter(const ProgramRecords& records, const CppOptions& options, CppFiles* out, std::string* error)
+  CppEmitter(const program::ProgramRecords& records, const CppOptions& options, CppFiles* out, std::string* error)
       : s_{records}, r_(records), options_(options), out_(*out), error_(*error) {}
 
   bool run() {
     out_.name = identifier(options_.name);
-    for (const SegmentData& segment : r_.segments)
+    for (const program::SegmentData& segment : r_.segments)
       if ((segment.flags & kExternal) != 0) return fail("constants in another file cannot be emitted as C++");
     for (const TensorDesc& d : r_.tensors)
       if (d.dynamic != 0) return fail("sizes that are known only when running cannot be emitted as C++: fix them with --shape or --dim");
@@ -80,6 +81,7 @@ class CppEmitter {
         parameters += std::string(d.storage == Storage::kInput ? "const " : "") + c_type(d.dtype) + "* " + io_names_[i];
       }
       declare_io(d, io_names_[i], i < m.first_output);
+      declare_scale(r_.ios[i].tensor, io_names_[i]);
     }
     std::string body;
     if (!range(m.first_instruction, m.instruction_count, "", 1, &body)) return false;
@@ -101,6 +103,19 @@ class CppEmitter {
     header_ += "\n// " + what + ", in place; a run overwrites inputs.\n" + count + "inline " + c_type(d.dtype) + "* " + name +
                "(uint8_t* " + banks_[d.bank] + ") { return reinterpret_cast<" + c_type(d.dtype) + "*>(" + banks_[d.bank] + " + " +
                number(d.offset) + "); }\n";
+  }
+
+  // What the integers stand for.
+  void declare_scale(uint32_t tensor, const std::string& name) {
+    for (const Quant& q : r_.quants) {
+      if (q.tensor != tensor) continue;
+      const std::string scale = unique(name + "_scale"), zero = unique(name + "_zero_point");
+      char value[40];
+      std::snprintf(value, sizeof value, "%.9e", static_cast<double>(q.scale));
+      header_ += "// A number x stands for (x - " + zero + ") * " + scale + ".\nconstexpr float " + scale + " = " + value +
+                 "f;\nconstexpr int " + zero + " = " + std::to_string(q.zero_point) + ";\n";
+      return;
+    }
   }
 
   // Instructions [first, first + count); `rows` names the trip of a strip they are in, with steps from first_step on.
@@ -171,7 +186,8 @@ class CppEmitter {
     const std::optional<KernelCall> k = find_kernel(s_, n, options_.isa, &constants_);
     const bool kernel = k && (k->by_rows || !in_strip);
     if (!kernel || !k->in_order) {
-      if (lies_on_input(n)) return fail("instruction " + number(at) + " writes over its input, which its kernel cannot: a defect of Mote");
+      if (overlaps_input(s_, n))
+        return fail("instruction " + number(at) + " writes over its input, which its kernel cannot: a defect of Mote");
     }
     if (!kernel) return portable_call(at, n, begin, end, in_strip, indent, body);
     headers_.insert(k->header);
@@ -198,19 +214,6 @@ class CppEmitter {
     return true;
   }
 
-  // Elsewhere than where an operator may, which only kernels in order permit.
-  bool lies_on_input(const Instruction& n) const {
-    const OpDef* def = n.op < kFirstCustomOp ? builtin_registry().find(n.op, nullptr) : nullptr;
-    for (uint32_t o = 0; def != nullptr && o < n.output_count; ++o) {
-      for (uint32_t i = 0; i < n.input_count; ++i) {
-        if (s_.output(n, o) < 0 || s_.input(n, i) < 0) continue;
-        const TensorDesc &y = s_.desc(s_.output(n, o)), &x = s_.desc(s_.input(n, i));
-        if (overlaps(y, x) && !(y.offset == x.offset && may_share(*def, o, i, y, x))) return true;
-      }
-    }
-    return false;
-  }
-
   std::string scratch(const std::string& type) const { return "reinterpret_cast<" + type + ">(" + kScratchBank + " + kScratch)"; }
   std::string comment(uint32_t at) const {
     if (at >= r_.source_names.size()) return "";
@@ -221,14 +224,7 @@ class CppEmitter {
   }
 
   std::string descriptor(int32_t t) {
-    const TensorDesc& d = s_.desc(t);
-    std::string text = "{" + number(0) + ", {";
-    for (int i = 0; i < kMaxRank; ++i) text += (i > 0 ? ", " : "") + std::to_string(d.dims[i]);
-    text += "}, {";
-    for (int i = 0; i < kMaxRank; ++i) text += (i > 0 ? ", " : "") + std::to_string(d.strides[i]);
-    text += "}, mote::DType(" + number(static_cast<uint8_t>(d.dtype)) + "), " + number(d.rank) + ", mote::Layout(" +
-            number(static_cast<uint8_t>(d.layout)) + "), mote::Storage(" + number(static_cast<uint8_t>(d.storage)) + "), 0, 0, " +
-            number(d.ring_rows) + "}";
+    const std::string text = descriptor_text(s_.desc(t));
     const auto found = descriptors_.find(text);
     if (found != descriptors_.end()) return found->second;
     const std::string name = "kDesc" + number(descriptors_.size());
@@ -240,7 +236,7 @@ class CppEmitter {
   bool portable_call(uint32_t at, const Instruction& n, const std::string& begin, const std::string& end, bool in_strip,
                      const std::string& indent, std::string* body) {
     const OpDoc* doc = n.op < kFirstCustomOp ? find_op_doc(n.op) : nullptr;
-    const OpDef* def = n.op < kFirstCustomOp ? builtin_registry().find(n.op, nullptr) : nullptr;
+    const OpDef* def = n.op < kFirstCustomOp ? program::builtin_registry().find(n.op, nullptr) : nullptr;
     if (doc == nullptr || def == nullptr) return fail("instruction " + number(at) + " is a custom operator: it cannot be emitted as C++");
     if ((def->flags & kDataDependent) != 0) return fail("mote::" + doc->name + ": sizes that depend on values cannot be emitted as C++");
     const std::string id = number(at);
@@ -256,38 +252,14 @@ class CppEmitter {
       tensors.push_back(s_.desc(t).storage == Storage::kConstant ? s_.constant(t) : Tensor{&s_.desc(t), nullptr});
     }
     geometries_ += "const int32_t kOperands" + id + "[] = {" + operands + "};\n";
-    const std::string attrs = constants_.bytes(attributes(n, *doc).data(), doc->attrs_size);
-    if (def->scratch != nullptr) scratch_ = std::max<uint64_t>(scratch_, portable_scratch(*def, n, tensors));
+    const std::string attrs = constants_.bytes(attributes_of(r_, n, *doc).data(), doc->attrs_size);
+    if (def->scratch != nullptr) scratch_ = std::max<uint64_t>(scratch_, scratch_bytes_of(r_, n, *def, *doc, tensors));
     *body += indent + "{" + comment(at) + "\n" + indent + "  const mote::Tensor t[] = {" + list + "};\n" + indent +
              "  mote::OpContext c = context(t, kOperands" + id + ", " + attrs + ", " + number(n.input_count) + ", " +
              number(n.output_count) + ", " + scratch("uint8_t*") + ");\n";
     if (in_strip) *body += indent + "  c.rows = {" + begin + ", " + end + "};\n" + indent + "  if (c.rows.begin < c.rows.end)\n  ";
     *body += indent + "  if (!mote::ops::" + doc->name + "::select(c)(c).ok()) return " + std::to_string(at + 1) + ";\n" + indent + "}\n";
     return true;
-  }
-
-  // All attributes this version knows; a file may have been written with fewer.
-  std::vector<uint8_t> attributes(const Instruction& n, const OpDoc& doc) const {
-    std::vector<uint8_t> bytes = doc.default_attrs;
-    bytes.resize(doc.attrs_size);
-    std::copy_n(r_.attrs.begin() + n.attrs, std::min<size_t>(n.attrs_size, bytes.size()), bytes.begin());
-    return bytes;
-  }
-
-  uint64_t portable_scratch(const OpDef& def, const Instruction& n, const std::vector<Tensor>& tensors) const {
-    std::vector<int32_t> operands;
-    int32_t next = 0;
-    for (uint32_t i = 0; i < uint32_t{n.input_count} + n.output_count; ++i)
-      operands.push_back(r_.operands[n.operands + i] < 0 ? -1 : next++);
-    const std::vector<uint8_t> attrs = attributes(n, *find_op_doc(n.op));
-    OpContext c;
-    c.tensors = tensors.data();
-    c.operands = operands.data();
-    c.attr_bytes = attrs.data();
-    c.input_count = n.input_count;
-    c.output_count = n.output_count;
-    const Scratch s = def.scratch(c);
-    return uint64_t{s.base} + s.per_thread;
   }
 
   std::string init() {
@@ -397,7 +369,7 @@ mote::OpContext context(const mote::Tensor* tensors, const int32_t* operands, co
   }
 
   const Source s_;
-  const ProgramRecords& r_;
+  const program::ProgramRecords& r_;
   const CppOptions& options_;
   CppFiles& out_;
   std::string& error_;
@@ -414,7 +386,7 @@ mote::OpContext context(const mote::Tensor* tensors, const int32_t* operands, co
 
 }  // namespace
 
-bool emit_cpp(const ProgramRecords& records, const CppOptions& options, CppFiles* out, std::string* error) {
+bool emit_cpp(const program::ProgramRecords& records, const CppOptions& options, CppFiles* out, std::string* error) {
   CppFiles files;
   if (!CppEmitter(records, options, &files, error).run()) return false;
   *out = std::move(files);

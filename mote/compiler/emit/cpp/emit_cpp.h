@@ -33,6 +33,6 @@ struct CppFiles {
 
 // From records as write_program takes them. False with *error for what cannot be emitted: sizes known only when running, delegates,
 // custom operators, constants in another file.
-bool emit_cpp(const ProgramRecords& records, const CppOptions& options, CppFiles* out, std::string* error);
+bool emit_cpp(const program::ProgramRecords& records, const CppOptions& options, CppFiles* out, std::string* error);
 
 }  // namespace mote::emit

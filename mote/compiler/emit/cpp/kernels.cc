@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "mote/compiler/assemble/lower.h"
 #include "mote/compiler/emit/cpp/elements.h"
 #include "mote/compiler/emit/cpp/floats.h"
 #include "mote/compiler/emit/cpp/product.h"
 #include "mote/compiler/emit/cpp/recurrent.h"
 #include "mote/compiler/emit/cpp/streams.h"
 #include "mote/compiler/emit/cpp/wide.h"
-#include "mote/compiler/emit/lower.h"
 #include "mote/kernels/cortexm/conv.h"
 #include "mote/kernels/cortexm/depthwise.h"
 #include "mote/ops/common/window.h"
@@ -318,9 +318,9 @@ std::optional<KernelCall> find_kernel(const Source& source, const Instruction& n
 }
 
 std::vector<bool> steps_in_order(const schedule::Plan& plan, Isa isa) {
-  ProgramRecords records;
+  program::ProgramRecords records;
   std::string error;
-  if (!lower(plan, {}, &records, &error)) return {};
+  if (!assemble::lower(plan, {}, &records, &error)) return {};
   const Source source{records};
   Constants ignored;
   std::vector<bool> in_order;

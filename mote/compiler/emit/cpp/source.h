@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "mote/compiler/emit/writer.h"
+#include "mote/compiler/program/records.h"
 #include "mote/format/reader.h"
 #include "mote/ops/op_id.h"
 
 namespace mote::emit {
 
 struct Source {
-  const ProgramRecords& records;
+  const program::ProgramRecords& records;
 
   const TensorDesc& desc(int32_t t) const { return records.tensors[static_cast<size_t>(t)]; }
   // Of a constant.

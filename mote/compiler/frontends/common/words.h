@@ -47,7 +47,7 @@ class Words {
   Value* gather(Value* x, Value* indices, int axis);
   Value* pad(Value* x, const std::vector<int64_t>& begin, const std::vector<int64_t>& end, float value = 0);
   Value* expand(Value* x, const std::vector<int64_t>& dims);
-  Value* reshape(Value* x, const std::vector<int64_t>& dims);  // -1: what is left; 0 means size 0
+  Value* reshape(Value* x, const std::vector<int64_t>& dims);  // -1: inferred; 0 means size 0
   Value* squeeze(Value* x, const std::vector<int64_t>& axes) { return x == nullptr ? nullptr : b.squeeze(x, axes); }
   Value* unsqueeze(Value* x, const std::vector<int64_t>& axes) { return x == nullptr ? nullptr : b.unsqueeze(x, axes); }
   Value* transpose(Value* x, const std::vector<int>& perm);

@@ -5,6 +5,7 @@
 #include "mote/ops/layer_norm/layer_norm.h"
 #include "mote/ops/rms_norm/rms_norm.h"
 #include "mote/ops/silu/silu.h"
+#include "mote/ops/unique/unique.h"
 
 namespace mote::frontends::onnx {
 namespace {
@@ -148,6 +149,23 @@ void import_cdist(NodeContext& c) {
   c.out(0, metric == "euclidean" ? d.sqrt(y) : y);
 }
 
+// In the order of their first occurrence, with the place of each element among them (ONNX's own operator gives that of the first ones
+// before it) and counts.
+void import_unique(NodeContext& c) {
+  ops::unique::Attrs a;
+  a.sorted = 0;
+  const auto out = c.b.ops(OpId::unique, a, {c.in(0)}, 4);
+  if (out.size() != 4) return;
+  c.out(0, out[0]);
+  if (c.wants(1)) c.out(1, out[2]);
+  if (c.wants(2)) c.out(2, out[3]);
+}
+
+// As PyTorch has it, whose operator it is: with mode bicubic each element that is read lies within the border, not the place.
+void import_grid_sample(NodeContext& c) {
+  c.out(0, import_one_as(c, "GridSample", {c.in(0), c.in(1)}, {make_attr("border_of_elements", int64_t{1})}));
+}
+
 // Operators that ONNX took over later, as they are there.
 void import_namesake(NodeContext& c) {
   const auto out = import_as(c, c.proto.op_type(), c.inputs);
@@ -177,9 +195,9 @@ void add_contrib_ops(OpTable& table) {
              {"CDist", import_cdist, 1, 2},
              {"Trilu", import_namesake},
              {"GatherND", import_namesake, 1, 2},
-             {"GridSample", import_namesake, 1, 2},
+             {"GridSample", import_grid_sample, 1, 2},
              {"Pad", import_namesake, 1, 2},
-             {"Unique", import_namesake},
+             {"Unique", import_unique},
              {"QuantizeLinear", import_namesake, 1, 2},
              {"DequantizeLinear", import_namesake, 1, 2}},
             "com.microsoft");

@@ -38,15 +38,18 @@ Opsets read_opsets(const RepeatedPtrField<::onnx::OperatorSetIdProto>& imports) 
   return out;
 }
 
-void collect_names(const GraphProto& g, NameSet* out) {
-  for (const auto& n : g.node()) {
-    out->insert(n.input().begin(), n.input().end());
-    for (const auto& a : n.attribute()) {
-      if (a.has_g()) collect_names(a.g(), out);
-      for (const auto& sub : a.graphs()) collect_names(sub, out);
-    }
+// Before operator set 7 the second operand of Add and its like could be laid along the first one's axes from `axis` on, where since then
+// it always ends with the last one.
+bool broadcasts_along(const NodeProto& n, const std::vector<Entity>& operands) {
+  if (operands.size() != 2 || operands[0].value == nullptr || operands[1].value == nullptr) return false;
+  bool broadcast = false;
+  int64_t axis = -1;
+  for (const auto& a : n.attribute()) {
+    if (a.name() == "broadcast") broadcast = a.i() != 0;
+    if (a.name() == "axis") axis = a.i();
   }
-  for (const auto& o : g.output()) out->insert(o.name());
+  const int rank = operands[0].value->type.rank();
+  return broadcast && axis != -1 && (axis < 0 ? axis + rank : axis) != rank - operands[1].value->type.rank();
 }
 
 }  // namespace
@@ -62,22 +65,6 @@ const ::onnx::AttributeProto* Scope::resolve(const ::onnx::AttributeProto& a) co
   if (attributes == nullptr) return nullptr;
   const auto it = attributes->find(a.ref_attr_name());
   return it == attributes->end() ? nullptr : it->second;
-}
-
-std::vector<bool> find_live(const RepeatedPtrField<NodeProto>& nodes, NameSet* needed) {
-  std::vector<bool> live(static_cast<size_t>(nodes.size()));
-  for (int i = nodes.size() - 1; i >= 0; --i) {
-    const NodeProto& n = nodes.Get(i);
-    const bool used = std::any_of(n.output().begin(), n.output().end(), [&](const std::string& o) { return needed->count(o) != 0; });
-    if (!used) continue;
-    live[static_cast<size_t>(i)] = true;
-    needed->insert(n.input().begin(), n.input().end());
-    for (const auto& a : n.attribute()) {
-      if (a.has_g()) collect_names(a.g(), needed);
-      for (const auto& sub : a.graphs()) collect_names(sub, needed);
-    }
-  }
-  return live;
 }
 
 Importer::Importer(std::shared_ptr<const ::onnx::ModelProto> model, const std::string& path, const ImportOptions& options, ir::Graph& graph,
@@ -96,36 +83,6 @@ ir::Problem Importer::take_back(size_t count) {
   ir::Problem first = (*problems_)[count];
   problems_->resize(count);
   return first;
-}
-
-bool Importer::check_header() {
-  constexpr int64_t kOldest = 3, kNewest = 14;
-  const int64_t version = model_->ir_version();
-  if (version < kOldest || version > kNewest)
-    problem(
-        "model",
-        "expected an IR version from " + std::to_string(kOldest) + " to " + std::to_string(kNewest) + ", found " + std::to_string(version),
-        "convert the model with onnx.version_converter");
-  else if (!model_->has_graph()) problem("model", "has no graph");
-  else if (opsets_.empty()) problem("model", "does not say which operator set it uses (opset_import)");
-  return problems_->empty();
-}
-
-void Importer::read_metadata() {
-  const auto keep = [](auto& list, const std::string& key, const std::string& value) {
-    if (!value.empty()) list.emplace_back(key, value);
-  };
-  const auto& m = *model_;
-  keep(graph_.evidence, "source.format", "onnx");
-  keep(graph_.evidence, "source.ir_version", std::to_string(m.ir_version()));
-  for (const auto& [domain, version] : opsets_)
-    keep(graph_.evidence, "source.opset", (domain.empty() ? "ai.onnx" : domain) + " " + std::to_string(version));
-  keep(graph_.evidence, "source.producer", m.producer_name() + (m.producer_version().empty() ? "" : " " + m.producer_version()));
-  keep(graph_.metadata, "name", m.graph().name());
-  keep(graph_.metadata, "domain", m.domain());
-  keep(graph_.metadata, "doc", m.doc_string());
-  if (m.model_version() != 0) keep(graph_.metadata, "model_version", std::to_string(m.model_version()));
-  for (const auto& e : m.metadata_props()) keep(graph_.metadata, e.key(), e.value());
 }
 
 void Importer::run() {
@@ -364,6 +321,10 @@ bool Importer::call_importer(const NodeProto& n, const OpImporter& op, Scope& sc
   for (int i = 0; i < op.inputs && !op.sequences; ++i)
     if (c.in(i) == nullptr)
       c.fail("expected at least " + std::to_string(op.inputs) + " inputs, input " + std::to_string(i) + " is missing");
+  if (c.opset < kOldestOpset && canonical_domain(n.domain()).empty() && broadcasts_along(n, operands)) {
+    c.fail("attributes broadcast and axis as operator set " + std::to_string(c.opset) + " has them",
+           "convert the model to operator set 13 or newer with onnx.version_converter");
+  }
   std::vector<std::optional<ir::Type>> declared;
   for (int i = 0; i < n.output_size(); ++i) declared.push_back(c.declared(i));
   c.b.declare(std::move(declared));

@@ -15,6 +15,9 @@
 
 namespace mote::frontends::onnx {
 
+// Operator sets of ai.onnx whose operators are known here. Older ones mostly mean the same; what does not is refused (broadcasts_along()).
+constexpr int kOldestOpset = 7, kNewestOpset = 28;
+
 using Opsets = std::map<std::string, int>;  // by domain; "" is ONNX's own
 using NameSet = std::unordered_set<std::string>;
 

@@ -1,6 +1,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "mote/compiler/frontends/common/notes.h"
+#include "mote/compiler/frontends/common/open_dims.h"
 #include "mote/compiler/frontends/onnx/testing.h"
 #include "mote/compiler/ir/infer.h"
 
@@ -69,8 +71,102 @@ TEST(OnnxImport, OpenDimensionsAreListedTogetherWithAnExample) {
   m.node("Relu", {"x"}, {"y"});
   const auto r = import(m);
   ASSERT_EQ(r->problems.size(), 1u) << r->text();
-  EXPECT_NE(r->problems[0].what.find("'batch', 'x.1', 'len'"), std::string::npos) << r->text();
-  EXPECT_NE(r->problems[0].advice.find("--dim batch=1 --dim x.1=1..16"), std::string::npos) << r->text();
+  EXPECT_NE(r->problems[0].what.find("'batch' (axis 0 of 'x', axis 0 of 'w'), 'x.1', 'len' (axis 1 of 'w')"), std::string::npos)
+      << r->text();
+  EXPECT_NE(r->problems[0].advice.find("--dim batch=1 --dim x.1=1..128 --dim len=1..128"), std::string::npos) << r->text();
+}
+
+// Names as exporters write them: a batch alone needs no option.
+TEST(OnnxImport, AnOpenBatchIsOne) {
+  struct Case {
+    std::vector<std::pair<std::string, Shape>> inputs;
+    const char* assumed;  // nothing: refused
+  };
+  const Case cases[] = {
+      {{{"x", {"batch", "3"}}}, "batch=1"},
+      {{{"x", {"N", "3"}}}, "N=1"},
+      {{{"x", {"unk__749", "4", "3"}}}, "unk__749=1"},
+      {{{"x", {"", "3"}}}, "x.0=1"},
+      {{{"x", {"?", "3"}}}, "x.0=1"},
+      {{{"x", {"p2o.DynamicDimension.0", "3"}}}, "p2o.DynamicDimension.0=1"},
+      {{{"x", {"batch_size", "3"}}, {"mask", {"batch_size", "7"}}}, "batch_size=1"},
+      {{{"x", {"unk__1", "3"}}, {"mask", {"unk__2", "7"}}}, "unk__2=1"},
+      {{{"x", {"batch", "3"}}, {"state", {"2", "batch", "8"}}}, "batch=1"},
+      {{{"x", {"", "3"}}, {"state", {"2", "", "8"}}}, "state.1=1"},
+      {{{"x", {"N"}}}, "N=1"},
+      {{{"x", {"seq_len", "3"}}}, nullptr},
+      {{{"x", {""}}}, nullptr},
+      {{{"x", {"batch", "seq"}}}, nullptr},
+      {{{"x", {"batch", "3", "height", "width"}}}, nullptr},
+      {{{"x", {"batch*heads", "time"}}}, nullptr},
+  };
+  for (const Case& c : cases) {
+    ModelBuilder m;
+    for (const auto& [name, shape] : c.inputs) m.input(name, shape);
+    m.output("y").node("Relu", {"x"}, {"y"});
+    const auto r = import(m);
+    SCOPED_TRACE(c.inputs[0].second[0]);
+    EXPECT_EQ(r->ok, c.assumed != nullptr) << r->text();
+    if (!r->ok || c.assumed == nullptr) continue;
+    EXPECT_TRUE(r->graph.symbols.empty());
+    EXPECT_EQ(r->block().results[0]->type.dims[0], 1);
+    const auto notes = assumed_notes(r->graph);
+    ASSERT_EQ(notes.size(), 1u);
+    EXPECT_NE(notes[0].find(c.assumed), std::string::npos) << notes[0];
+    EXPECT_NE(notes[0].find("--dim"), std::string::npos) << notes[0];
+  }
+}
+
+TEST(OnnxImport, OperatorSetsBeyondThoseKnownAreSaid) {
+  for (const int opset : {1, 5, 6, 7, 21, 28, 29, 99}) {
+    ModelBuilder m(opset);
+    m.input("x", {"2"}).output("y").node("Relu", {"x"}, {"y"});
+    const auto r = import(m);
+    ASSERT_TRUE(r->ok) << r->text();
+    EXPECT_EQ(notes_of(r->graph).size(), opset < 7 || opset > 28 ? 1u : 0u) << opset;
+    for (const std::string& note : notes_of(r->graph))
+      EXPECT_NE(note.find("operator set " + std::to_string(opset)), std::string::npos) << note;
+  }
+}
+
+// Operator set 6 lays (3) along axis 1 of (2, 3, 3); since 7 it would be axis 2, silently.
+TEST(OnnxImport, OldBroadcastingIsRefusedWhereItDiffers) {
+  const auto sum = [](int64_t axis) {
+    ModelBuilder m(6);
+    m.input("x", {"2", "3", "3"}).input("b", {"3"}).output("y");
+    auto& n = m.node("Add", {"x", "b"}, {"y"});
+    attribute(n, "broadcast", 1);
+    attribute(n, "axis", axis);
+    return import(m);
+  };
+  EXPECT_TRUE(sum(2)->ok) << sum(2)->text();
+  EXPECT_TRUE(sum(-1)->ok) << sum(-1)->text();
+  EXPECT_FALSE(sum(1)->ok);
+  EXPECT_NE(sum(1)->text().find("operator set 6"), std::string::npos) << sum(1)->text();
+}
+
+TEST(OnnxImport, ABatchThatOptionsSettleIsNotAssumed) {
+  ModelBuilder m;
+  m.input("x", {"batch", "seq"}).output("y", {"batch", "seq"});
+  m.node("Relu", {"x"}, {"y"});
+  ImportOptions o;
+  o.dims["seq"] = {1, 128};
+  const auto rest = import(m, o);
+  ASSERT_TRUE(rest->ok) << rest->text();
+  EXPECT_EQ(rest->block().results[0]->type.dims, (ir::Dims{1, 128}));
+  ASSERT_EQ(rest->graph.symbols.size(), 1u);
+  EXPECT_EQ(rest->graph.symbols[0].name, "seq");
+  o.dims["batch"] = {1, 4};
+  const auto all = import(m, o);
+  ASSERT_TRUE(all->ok) << all->text();
+  EXPECT_EQ(all->block().results[0]->type.dims, (ir::Dims{4, 128}));
+  EXPECT_TRUE(assumed_notes(all->graph).empty());
+  ImportOptions shape;
+  shape.shapes["x"] = {2, 5};
+  const auto fixed = import(m, shape);
+  ASSERT_TRUE(fixed->ok) << fixed->text();
+  EXPECT_EQ(fixed->block().results[0]->type.dims, (ir::Dims{2, 5}));
+  EXPECT_TRUE(assumed_notes(fixed->graph).empty());
 }
 
 TEST(OnnxImport, DimRangesBecomeSymbolsAndFixedOnesSizes) {
@@ -165,6 +261,29 @@ TEST(OnnxImport, SparseInitializersBecomeDense) {
   EXPECT_EQ(w, (std::vector<double>{0, 5, 0, 0, 0, 7}));
   s->mutable_indices()->set_int64_data(1, 6);
   EXPECT_FALSE(import(m)->ok);
+}
+
+// Each was bounded, not all together.
+TEST(OnnxImport, SparseInitializersTakeNoMoreThanTheFileAccountsFor) {
+  for (const int count : {1, 3}) {
+    ModelBuilder m;
+    m.input("x", {"1"}).output("y");
+    for (int i = 0; i < count; ++i) {
+      const std::string name = "w" + std::to_string(i);
+      auto* s = m.graph->add_sparse_initializer();
+      s->add_dims(4000000);
+      s->mutable_values()->set_name(name);
+      s->mutable_values()->set_data_type(::onnx::TensorProto::FLOAT);
+      s->mutable_values()->add_dims(1);
+      s->mutable_values()->add_float_data(5);
+      s->mutable_indices()->set_data_type(::onnx::TensorProto::INT64);
+      s->mutable_indices()->add_dims(1);
+      s->mutable_indices()->add_int64_data(1);
+      m.node("Add", {i == 0 ? "x" : "y" + std::to_string(i - 1), name}, {i + 1 == count ? "y" : "y" + std::to_string(i)});
+    }
+    const auto r = import(m);
+    EXPECT_EQ(r->ok, count == 1) << r->text();
+  }
 }
 
 class ExternalData : public ::testing::Test {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mote/compiler/frontends/common/open_dims.h"
 #include "mote/compiler/frontends/onnx/import.h"
 
 namespace mote::frontends::onnx {
@@ -21,6 +22,15 @@ std::string dim_name(const ValueInfoProto& input, int axis) {
 bool stated(const ValueInfoProto& input, int axis) {
   const auto& d = input.type().tensor_type().shape().dim(axis);
   return d.has_dim_value() && d.dim_value() >= 0;
+}
+
+// Sizes as the model states them, -1 where it does not.
+ir::Dims stated_dims(const ValueInfoProto& input) {
+  ir::Dims dims;
+  for (int i = 0; i < input.type().tensor_type().shape().dim_size(); ++i)
+    dims.push_back(
+        stated(input, i) ? static_cast<int32_t>(std::min<int64_t>(input.type().tensor_type().shape().dim(i).dim_value(), INT32_MAX)) : -1);
+  return dims;
 }
 
 class Resolver {
@@ -68,18 +78,7 @@ class Resolver {
     return shape;
   }
 
-  void report_open() {
-    if (open_.empty()) return;
-    std::string list, example;
-    for (const auto& name : open_) {
-      list += (list.empty() ? "'" : ", '") + name + "'";
-      example += " --dim " + (name.find_first_of(" *()$&;'\"") == std::string::npos ? name : "'" + name + "'") + "=1";
-      if (name != open_.front()) example += "..16";
-    }
-    problems_->push_back(
-        {"inputs", "sizes of these dimensions are open: " + list,
-         "give each a size or a range, for instance:" + example + " (or fix an input's shape with --shape NAME=1x3x224x224)"});
-  }
+  const std::vector<OpenDim>& open() const { return open_; }
 
  private:
   void refuse(const ValueInfoProto& input, const std::string& what, const std::string& advice = "") {
@@ -99,7 +98,7 @@ class Resolver {
     if (range == options_.dims.end()) range = options_.dims.find(input.name() + "." + std::to_string(axis));
     if (range == options_.dims.end()) {
       if (const auto it = out_->bounds.find(name); it != out_->bounds.end()) return it->second;
-      if (std::find(open_.begin(), open_.end(), name) == open_.end()) open_.push_back(name);
+      open_.push_back({name, input.name(), axis, stated_dims(input)});
       return kOpen;
     }
     const DimRange r = range->second;
@@ -116,7 +115,7 @@ class Resolver {
   int symbol(const std::string& name, DimRange range) {
     for (size_t i = 0; i < graph_.symbols.size(); ++i)
       if (graph_.symbols[i].name == name) return static_cast<int>(i);
-    graph_.symbols.push_back({name, range.min, range.max});
+    graph_.symbols.push_back(make_symbol(options_, name, range.min, range.max));
     return static_cast<int>(graph_.symbols.size()) - 1;
   }
 
@@ -124,29 +123,26 @@ class Resolver {
   ir::Graph& graph_;
   ir::Problems* problems_;
   InputShapes* out_;
-  std::vector<std::string> open_;
+  std::vector<OpenDim> open_;
 };
 
 // Options that name nothing in the model are mistakes worth telling.
 void check_option_names(const std::vector<const ValueInfoProto*>& inputs, const ImportOptions& options, ir::Problems* problems) {
-  std::string known_inputs, known_dims;
+  std::vector<std::string> known_inputs, known_dims;
   NameSet input_names, dim_names;
   for (const auto* in : inputs) {
-    known_inputs += (known_inputs.empty() ? "" : ", ") + in->name();
+    known_inputs.push_back(in->name());
     input_names.insert(in->name());
     for (int i = 0; i < in->type().tensor_type().shape().dim_size(); ++i) {
       if (stated(*in, i)) continue;
-      if (dim_names.insert(dim_name(*in, i)).second) known_dims += (known_dims.empty() ? "" : ", ") + dim_name(*in, i);
+      if (dim_names.insert(dim_name(*in, i)).second) known_dims.push_back(dim_name(*in, i));
       dim_names.insert(in->name() + "." + std::to_string(i));
     }
   }
   for (const auto& [name, dims] : options.shapes)
-    if (input_names.count(name) == 0)
-      problems->push_back({"--shape " + name, "the model has no input of that name", "its inputs: " + known_inputs});
+    if (input_names.count(name) == 0) problems->push_back(no_such_input(name, known_inputs));
   for (const auto& [name, range] : options.dims)
-    if (dim_names.count(name) == 0)
-      problems->push_back({"--dim " + name, "the model has no open dimension of that name",
-                           known_dims.empty() ? "it has none at all" : "its open dimensions: " + known_dims});
+    if (dim_names.count(name) == 0) problems->push_back(no_such_dim(name, known_dims));
 }
 
 bool check_kind(const ValueInfoProto& input, ir::Problems* problems) {
@@ -178,7 +174,15 @@ bool resolve_inputs(const std::vector<const ValueInfoProto*>& inputs, const Impo
   Resolver resolver(options, graph, problems, out);
   for (const auto* in : inputs) resolver.read_shape_option(*in);
   for (const auto* in : inputs) out->of.push_back(resolver.resolve(*in));
-  resolver.report_open();
+  if (!resolver.open().empty() && problems->size() == before) {
+    ImportOptions assumed = options;
+    if (assume_batch(resolver.open(), &assumed, graph)) {
+      *out = {};
+      graph.symbols.clear();
+      return resolve_inputs(inputs, assumed, graph, problems, out);
+    }
+  }
+  if (!resolver.open().empty()) report_open(resolver.open(), graph, problems);
   for (size_t i = 0; i < inputs.size() && problems->size() == before; ++i) {
     const ir::Type type{to_dtype(inputs[i]->type().tensor_type().elem_type()), out->of[i].dims, 0};
     const bool negative = std::any_of(type.dims.begin(), type.dims.end(), [](int32_t d) { return d < 0; });

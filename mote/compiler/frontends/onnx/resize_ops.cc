@@ -33,6 +33,7 @@ int choice(NodeContext& c, const char* name, const std::string& otherwise, const
 
 Attrs read_attributes(NodeContext& c, bool old) {
   Attrs a;
+  a.places = ops::resize::kAsOnnxRuntime;
   const std::string mode = c.attr_string("mode", "nearest");
   a.mode = mode == "nearest" ? 0 : mode == "linear" || mode == "bilinear" ? 1 : mode == "cubic" ? 2 : -1;
   if (a.mode < 0) c.fail("mode: expected nearest, linear or cubic, found " + mode);
@@ -112,33 +113,54 @@ void set_axis(const AxisSize& from, int i, Attrs* a) {
   a->roi_end[i] = from.roi_end;
 }
 
+// The reshapes below find one open size by themselves. -1: all are fixed.
+bool find_open_axis(Decompose& d, const Value* x, int* open) {
+  *open = -1;
+  for (int i = 0; i < rank_of(x); ++i) {
+    if (is_fixed(x, i)) continue;
+    if (*open >= 0) {
+      d.c.fail("resizing other than the last dimensions: expected at most one open size, found them in dimensions " +
+                   std::to_string(*open) + " and " + std::to_string(i),
+               "fix one with --dim NAME=SIZE, or all of an input's with --shape INPUT=1x224x224x3");
+      return false;
+    }
+    *open = i;
+  }
+  return true;
+}
+
 // Any axes, at most three at a time: they move behind the others, which become one batch dimension.
 Value* resize_any_axes(Decompose& d, Value* x, std::vector<int> axes, const std::vector<AxisSize>& sizes, const Attrs& base) {
   while (!axes.empty() && d.b.ok()) {
     const size_t n = std::min<size_t>(axes.size(), 3);
     const std::vector<int> now(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(n));
     axes.erase(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(n));
-    if (!x->type.is_static()) {
-      d.c.fail("resizing other than the last dimensions needs a fixed size", "fix the sizes with --dim or --shape");
-      return nullptr;
-    }
+    int open = -1;
+    if (!find_open_axis(d, x, &open)) return nullptr;
     const ir::Dims dims = dims_of(x);
     std::vector<int> perm, inverse(dims.size());
-    for (int i = 0; i < static_cast<int>(dims.size()); ++i)
-      if (std::find(now.begin(), now.end(), i) == now.end()) perm.push_back(i);
-    std::vector<int64_t> folded{-1}, unfolded;
-    for (int i : perm) unfolded.push_back(dims[static_cast<size_t>(i)]);
+    int64_t batch_size = 1;
+    for (int i = 0; i < static_cast<int>(dims.size()); ++i) {
+      if (std::find(now.begin(), now.end(), i) != now.end()) continue;
+      perm.push_back(i);
+      batch_size = i == open || batch_size < 0 ? -1 : batch_size * dims[static_cast<size_t>(i)];
+    }
+    std::vector<int64_t> folded{batch_size}, unfolded;
+    for (int i : perm) unfolded.push_back(i == open ? -1 : dims[static_cast<size_t>(i)]);
     perm.insert(perm.end(), now.begin(), now.end());
     Attrs a = base;
     for (size_t k = 0; k < n; ++k) {
-      folded.push_back(dims[static_cast<size_t>(now[k])]);
+      folded.push_back(now[k] == open ? -1 : dims[static_cast<size_t>(now[k])]);
       set_axis(sizes[static_cast<size_t>(now[k])], static_cast<int>(k), &a);
     }
     folded.push_back(1);
     Value* batch = d.reshape(d.transpose(x, perm), folded);
     Value* y = d.b.ok() ? d.b.op(OpId::resize, a, {batch}) : nullptr;
     if (y == nullptr) return nullptr;
-    for (size_t k = 0; k < n; ++k) unfolded.push_back(dims_of(y)[k + 1]);
+    for (size_t k = 0; k < n; ++k) {
+      const int64_t asked = sizes[static_cast<size_t>(now[k])].size;
+      unfolded.push_back(asked >= 0 ? asked : now[k] == open ? -1 : dims_of(y)[k + 1]);
+    }
     for (size_t i = 0; i < perm.size(); ++i) inverse[static_cast<size_t>(perm[i])] = static_cast<int>(i);
     x = d.transpose(d.reshape(y, unfolded), inverse);
   }
@@ -256,6 +278,8 @@ void import_grid_sample(NodeContext& c) {
   a.mode = mode == "nearest" ? 1 : mode == "cubic" || mode == "bicubic" ? 2 : 0;
   const std::string padding = c.attr_string("padding_mode", "zeros");
   a.padding = padding == "border" ? 1 : padding == "reflection" ? 2 : 0;
+  if (a.mode == ops::grid_sample::kCubic && a.padding == ops::grid_sample::kBorder && c.attr_int("border_of_elements", 0) != 0)
+    a.padding = ops::grid_sample::kBorderTaps;  // com.microsoft (contrib_ops.cc)
   a.align_corners = c.attr_int("align_corners", 0) != 0 ? 1 : 0;
   Value *x = d.channels_last(c.in(0)), *grid = d.cast(c.in(1), dtype_of_value(c.in(0)));
   if (c.b.ok()) c.out(0, d.channels_first(c.b.op(OpId::grid_sample, a, {x, grid})));

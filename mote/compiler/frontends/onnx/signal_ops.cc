@@ -107,7 +107,7 @@ void import_dft(NodeContext& c) {
 // Cosines and sines (length, bins) of a transform whose length only running tells.
 std::pair<Value*, Value*> running_basis(Decompose& d, Value* length, int32_t most, Value* bins, int32_t most_bins, DType dtype) {
   Value *n = d.unsqueeze(count_to(d, length, most), {1}), *k = d.unsqueeze(count_to(d, bins, most_bins), {0});
-  Value* turns = d.op(OpId::mod, {d.mul(n, k), length});  // whole turns make no difference; what is left stays exact
+  Value* turns = d.op(OpId::mod, {d.mul(n, k), length});  // the phase is periodic; the remainder is exact
   Value* angle = d.div(d.mul(d.cast(turns, DType::f64), -kTurn), d.cast(length, DType::f64));
   return {d.cast(d.op(OpId::cos, {angle}), dtype), d.cast(d.op(OpId::sin, {angle}), dtype)};
 }

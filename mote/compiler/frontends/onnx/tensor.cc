@@ -14,7 +14,8 @@ namespace {
 using ::onnx::TensorProto;
 namespace fs = std::filesystem;
 
-constexpr uint64_t kMaxDenseBytes = 256u << 20;  // of a sparse tensor written out: a few bytes of file must not claim gigabytes
+// Of all sparse tensors written out: so much for each byte of theirs in the file, and beside that. A few bytes must not claim gigabytes.
+constexpr uint64_t kDenseGrowth = 64, kDenseAlways = 16u << 20;
 
 bool make_type(int onnx_type, const google::protobuf::RepeatedField<int64_t>& dims, ir::Type* out, std::string* error) {
   out->dtype = to_dtype(onnx_type);
@@ -33,14 +34,12 @@ bool make_type(int onnx_type, const google::protobuf::RepeatedField<int64_t>& di
     }
     out->dims.push_back(static_cast<int32_t>(d));
   }
-  if (out->count() > kMaxTensorBytes || (static_cast<uint64_t>(out->count()) * dtype_bits(out->dtype) + 7) / 8 > kMaxTensorBytes) {
+  if (out->count() > kMaxTensorBytes || out->byte_size() > kMaxTensorBytes) {
     *error = "is larger than " + std::to_string(kMaxTensorBytes) + " bytes";
     return false;
   }
   return true;
 }
-
-uint64_t stored_bytes(const ir::Type& type) { return (static_cast<uint64_t>(type.count()) * dtype_bits(type.dtype) + 7) / 8; }
 
 // Narrows the elements of a typed field to To's bytes.
 template <class To, class Field>
@@ -74,7 +73,7 @@ bool read_typed(const TensorProto& t, const ir::Type& type, ir::Bytes* out, std:
     case DType::s16:
     case DType::u16: return narrow<uint16_t>(t.int32_data(), n, out, error);
     case DType::boolean: return narrow<bool>(t.int32_data(), n, out, error);
-    default: return narrow<uint8_t>(t.int32_data(), stored_bytes(type), out, error);  // 8-bit types, and 4-bit ones in pairs
+    default: return narrow<uint8_t>(t.int32_data(), type.byte_size(), out, error);  // 8-bit types, and 4-bit ones in pairs
   }
 }
 
@@ -160,7 +159,7 @@ bool TensorReader::read_bytes(const TensorProto& t, const ir::Type& type, ir::By
     *error = "is stored in segments, which Mote does not read";
     return false;
   }
-  const uint64_t size = stored_bytes(type);
+  const uint64_t size = type.byte_size();
   if (t.data_location() == TensorProto::EXTERNAL) return read_external(t, size, out, error);
   if (!t.has_raw_data()) return read_typed(t, type, out, error);
   if (t.raw_data().size() != size) {
@@ -194,11 +193,15 @@ ir::Value* TensorReader::make_dense(const ::onnx::SparseTensorProto& sparse, con
     *error = "is a sparse tensor whose indices do not fit its values";
     return nullptr;
   }
-  if (stored_bytes(type) > kMaxDenseBytes) {
-    *error = "is a sparse tensor of more than " + std::to_string(kMaxDenseBytes) + " bytes when written out";
+  sparse_bytes_ += values.size + indices.size;
+  dense_bytes_ += type.byte_size();
+  const uint64_t most = sparse_bytes_ * kDenseGrowth + kDenseAlways;
+  if (dense_bytes_ > most) {
+    *error = "is a sparse tensor whose elements, with those of the ones before it, take " + std::to_string(dense_bytes_) +
+             " bytes when written out, expected at most " + std::to_string(most) + " for what the file holds of them";
     return nullptr;
   }
-  std::vector<uint8_t> dense(stored_bytes(type));
+  std::vector<uint8_t> dense(type.byte_size());
   for (size_t i = 0; i < count; ++i) {
     int64_t flat = 0;
     for (size_t k = 0; k < per_value; ++k) {

@@ -29,6 +29,7 @@ class TensorReader {
   ir::Graph& graph_;
   std::shared_ptr<const void> model_;
   std::string model_path_;
+  uint64_t sparse_bytes_ = 0, dense_bytes_ = 0;  // of sparse tensors so far: in the file, and written out
 };
 
 }  // namespace mote::frontends::onnx

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mote/compiler/frontends/common/open_dims.h"
 #include "mote/compiler/frontends/tflite/op.h"
 
 namespace mote::frontends::tflite {
@@ -70,7 +71,7 @@ class Importer {
                     std::vector<Entry>* out);
   bool find_methods(std::vector<Wanted>* out);
   const Dims* given_shape(const Entry& e, const Tensor& t) const;
-  void find_symbols(const Entry& e, const Tensor& t, std::vector<std::string>* open);
+  void find_symbols(const Entry& e, const Tensor& t, std::vector<OpenDim>* open);
   Value* add_input(ir::Method& method, const Entry& e, const Tensor& t);
   bool add_method(const Wanted& wanted);
   bool import_operator(Scope& scope, uint32_t index);

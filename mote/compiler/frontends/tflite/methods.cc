@@ -7,8 +7,6 @@
 namespace mote::frontends::tflite {
 namespace {
 
-constexpr char kOpenAdvice[] = "fix them with --shape NAME=1x2x3, or bound them with --dim NAME.AXIS=MIN..MAX";
-
 using TensorMaps = Vector<flatbuffers::Offset<fb::TensorMap>>;
 
 // A batch that the converter left open has the size it was converted with unless the user says otherwise, as in TensorFlow Lite's own
@@ -65,7 +63,7 @@ const Dims* Importer::given_shape(const Entry& e, const Tensor& t) const {
 }
 
 // Makes a symbol for each open dimension that --dim bounds; lists those that nothing settles in *open.
-void Importer::find_symbols(const Entry& e, const Tensor& t, std::vector<std::string>* open) {
+void Importer::find_symbols(const Entry& e, const Tensor& t, std::vector<OpenDim>* open) {
   if (given_shape(e, t) != nullptr) return;
   for (size_t i = 0; i < t.dims.size(); ++i) {
     if (t.dims[i] >= 0) continue;
@@ -73,12 +71,14 @@ void Importer::find_symbols(const Entry& e, const Tensor& t, std::vector<std::st
     auto range = options_.dims.find(symbol);
     if (range == options_.dims.end()) range = options_.dims.find(std::string(t.name) + "." + std::to_string(i));
     if (range == options_.dims.end()) {
-      if (!has_default(t, i)) open->push_back(symbol);
+      const OpenDim dim{symbol, e.name, static_cast<int>(i), t.dims};
+      if (!has_default(t, i)) open->push_back(dim);
+      else if (i == 0) note_assumed(dim, t.default_dims[0], graph_);
       continue;
     }
     const auto same = std::find_if(graph_.symbols.begin(), graph_.symbols.end(), [&](const ir::Symbol& s) { return s.name == symbol; });
     symbols_[{&t, static_cast<int>(i)}] = static_cast<int>(same - graph_.symbols.begin());
-    if (same == graph_.symbols.end()) graph_.symbols.push_back({symbol, range->second.min, range->second.max});
+    if (same == graph_.symbols.end()) graph_.symbols.push_back(make_symbol(options_, symbol, range->second.min, range->second.max));
   }
 }
 
@@ -146,15 +146,12 @@ bool Importer::run() {
   bytes_left_ = uint64_t{model_.source.bytes.size} * 16 + (uint64_t{64} << 20);
   std::vector<Wanted> methods;
   if (!find_methods(&methods)) return false;
-  std::vector<std::string> open;
+  std::vector<OpenDim> open;
   for (const Wanted& w : methods)
     for (const Entry& e : w.inputs)
       find_symbols(e, model_.subgraphs[static_cast<size_t>(w.subgraph)].tensors[static_cast<size_t>(e.tensor)], &open);
   if (!open.empty()) {
-    std::string list;
-    for (const std::string& s : open) list += (list.empty() ? "" : ", ") + s;
-    problem("inputs", "the sizes of these dimensions are open: " + list,
-            std::string(kOpenAdvice) + ", for example --dim " + open[0] + "=1..64");
+    report_open(open, graph_, &problems_);
     return false;
   }
   bool fine = true;

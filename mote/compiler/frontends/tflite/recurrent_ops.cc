@@ -178,6 +178,21 @@ int32_t bounded(float clip, float scale, float most) {
   return clip > 0 ? static_cast<int32_t>(std::min(std::max(clip / scale, -most), most)) : 0;
 }
 
+// The projection of the hidden state: its scaling, and the operands for weights and bias. False when a scale is missing.
+bool add_projection(Op& op, const LstmInputs& i, const Recurrence& r, ops::q_lstm::Attrs* a, std::vector<Value*>* in) {
+  const Tensor &hidden = op.in(i.hidden), &product = *op.intermediate(4);
+  if (!need_scale(op, op.in(i.projection))) return false;
+  const Multiplier m = quantize_multiplier(static_cast<double>(op.in(i.projection).scale() * product.scale() / hidden.scale()));
+  a->projection_multiplier = m.value;
+  a->projection_shift = m.shift;
+  a->projection_clip = bounded(r.projection_clip, hidden.scale(), 127.0f);
+  a->output_zero = hidden.zero();
+  const std::vector<int32_t> bias = folded_bias(op, i.projection, product.zero(), i.projection_bias);
+  in->push_back(op.value(i.projection));
+  in->push_back(op.b.graph().constant<int32_t>({static_cast<int32_t>(bias.size())}, bias));
+  return true;
+}
+
 }  // namespace
 
 Value* quantized_lstm(Op& op, const LstmInputs& i, const Recurrence& r) {
@@ -227,17 +242,7 @@ Value* quantized_lstm(Op& op, const LstmInputs& i, const Recurrence& r) {
   if (!op.ok()) return nullptr;
   in.push_back(g.constant<int32_t>(bias_dims, bx));
   in.push_back(g.constant<int32_t>(bias_dims, bh));
-  if (projected) {
-    if (!need_scale(op, op.in(i.projection))) return nullptr;
-    const Multiplier mp = quantize_multiplier(static_cast<double>(op.in(i.projection).scale() * product->scale() / hidden.scale()));
-    a.projection_multiplier = mp.value;
-    a.projection_shift = mp.shift;
-    a.projection_clip = bounded(r.projection_clip, hidden.scale(), 127.0f);
-    a.output_zero = hidden.zero();
-    const std::vector<int32_t> bp = folded_bias(op, i.projection, product->zero(), i.projection_bias);
-    in.push_back(op.value(i.projection));
-    in.push_back(g.constant<int32_t>({static_cast<int32_t>(bp.size())}, bp));
-  }
+  if (projected && !add_projection(op, i, r, &a, &in)) return nullptr;
   const std::vector<Value*> out = op.b.ops(OpId::q_lstm, a, in, 3);
   if (out.empty()) return nullptr;
   keep_state(op, i.hidden, in[1], out[1]);

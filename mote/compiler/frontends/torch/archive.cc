@@ -4,13 +4,19 @@
 #include <unordered_map>
 
 #include "mote/compiler/frontends/common/zip.h"
+#include "mote/compiler/frontends/torch/json.h"
 #include "mote/compiler/frontends/torch/schema.h"
 
 namespace mote::frontends::torch {
 namespace {
 
 constexpr std::string_view kModels = "models/", kJson = ".json";
-constexpr size_t kMostUnpacked = size_t{1} << 31;  // of a deflated entry
+// What may come out of deflated entries, all together, of each byte of the archive, and beside that: exported graphs are texts that shrink
+// to a twentieth; a thousandth is what nobody exported.
+constexpr size_t kMostGrowth = 64, kAlways = 1u << 20;
+// Values of JSON take up to 300 bytes each as they are parsed and read: one for so many bytes of the archive grows to about as much.
+// Exported graphs have one in 16 bytes.
+constexpr size_t kBytesOfValue = 5, kValuesAlways = 1u << 17;
 
 bool ends_with(std::string_view s, std::string_view end) { return s.size() >= end.size() && s.substr(s.size() - end.size()) == end; }
 
@@ -28,7 +34,12 @@ bool is_model(std::string_view name) {
 class Archive {
  public:
   Archive(const Source& source, ExportedModel* out, ir::Problems* problems)
-      : source_(source), entries_(read_zip(source.bytes)), out_(out), problems_(problems) {
+      : source_(source),
+        entries_(read_zip(source.bytes)),
+        left_(source.bytes.size * kMostGrowth + kAlways),
+        values_left_(source.bytes.size / kBytesOfValue + kValuesAlways),
+        out_(out),
+        problems_(problems) {
     for (const ZipEntry& e : entries_) by_name_.emplace(inner_name(e.name), &e);
   }
 
@@ -47,6 +58,36 @@ class Archive {
     problems_->push_back({where, what, advice});
   }
 
+  // Unpacks an entry within what the archive may grow to; false and a problem otherwise.
+  bool take(const ZipEntry& e, std::string* out) {
+    const bool fits = e.size <= left_;
+    if (fits && unpack(e, left_, out)) {
+      left_ -= out->size();
+      return true;
+    }
+    if (fits) return refuse(std::string(e.name), "cannot be unpacked"), false;
+    refuse(std::string(e.name),
+           "unpacks to " + std::to_string(e.size) + " bytes, expected no more than " + std::to_string(left_) + " for an archive of " +
+               std::to_string(source_.bytes.size) + " bytes",
+           "save the program again with torch.export.save, which does not pack");
+    return false;
+  }
+
+  // The same of a text in JSON, whose values are counted before anyone parses it.
+  bool take_json(const ZipEntry& e, std::string* out) {
+    if (!take(e, out)) return false;
+    const size_t values = most_values(*out);
+    if (values <= values_left_) {
+      values_left_ -= values;
+      return true;
+    }
+    refuse(std::string(e.name),
+           "holds " + std::to_string(values) + " values, expected no more than " + std::to_string(values_left_) + " for an archive of " +
+               std::to_string(source_.bytes.size) + " bytes",
+           "save the program again with torch.export.save, which does not pack");
+    return false;
+  }
+
   const ZipEntry* find(std::string_view inner) const {
     const auto it = by_name_.find(inner);
     return it == by_name_.end() ? nullptr : it->second;
@@ -57,7 +98,7 @@ class Archive {
     const std::string name(inner.substr(kModels.size(), inner.size() - kModels.size() - kJson.size()));
     ExportedMethod method;
     method.name = name == "model" ? "forward" : name;
-    if (!unpack(e, kMostUnpacked, &method.json)) return refuse(std::string(e.name), "cannot be unpacked");
+    if (!take_json(e, &method.json)) return;
     read_tensors(name, "weights", &method);
     read_tensors(name, "constants", &method);
     out_->methods.push_back(std::move(method));
@@ -68,8 +109,8 @@ class Archive {
     if (e == nullptr) return;
     std::string json, error;
     std::vector<PayloadDef> payloads;
-    if (!unpack(*e, kMostUnpacked, &json) || !read_payloads(json, &payloads, &error))
-      return refuse(std::string(e->name), error.empty() ? "cannot be unpacked" : error);
+    if (!take_json(*e, &json)) return;
+    if (!read_payloads(json, &payloads, &error)) return refuse(std::string(e->name), error);
     for (const PayloadDef& p : payloads) add_tensor(p, "data/" + kind + "/" + p.path, method);
   }
 
@@ -85,7 +126,7 @@ class Archive {
     if (e == nullptr) return refuse("tensor '" + p.name + "'", "the archive has no '" + path + "'");
     if (e->deflated) {
       std::string bytes;
-      if (!unpack(*e, kMostUnpacked, &bytes)) return refuse(std::string(e->name), "cannot be unpacked");
+      if (!take(*e, &bytes)) return;
       t.bytes = ir::Bytes::copy_of(bytes.data(), bytes.size());
     } else {
       t.bytes = {source_.bytes.owner, e->data, e->stored};
@@ -107,6 +148,8 @@ class Archive {
 
   const Source& source_;
   std::vector<ZipEntry> entries_;
+  size_t left_;         // bytes that may still be unpacked
+  size_t values_left_;  // and values in texts
   std::unordered_map<std::string_view, const ZipEntry*> by_name_;
   ExportedModel* out_;
   ir::Problems* problems_;

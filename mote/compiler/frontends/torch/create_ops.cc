@@ -79,7 +79,10 @@ void import_linspace(Op& o) {
   Value* i =
       o.cast(o.op(OpId::range, {o.number(0, DType::s64), o.number(static_cast<double>(n), DType::s64), o.number(1, DType::s64)}), wide);
   Value* step = n > 1 ? o.div(o.sub(end, start), static_cast<double>(n - 1)) : o.number(0, wide);
-  o.out(o.cast(o.add(start, o.mul(i, step)), t));
+  // From both ends to the middle, so that the last element is the end.
+  Value* from_end = o.sub(end, o.mul(o.sub(o.number(static_cast<double>(n - 1), wide), i), step));
+  Value* first_half = o.op(OpId::less, {i, o.number(static_cast<double>(std::max<int64_t>(n / 2, 1)), wide)});
+  o.out(o.cast(o.op(OpId::where, {first_half, o.add(start, o.mul(i, step)), from_end}), t));
 }
 
 void import_eye(Op& o) {

@@ -91,7 +91,8 @@ class Importer {
   ir::Problems* problems_;
   const std::map<std::string, Range>* ranges_ = nullptr;   // of the part being imported
   std::unordered_map<size_t, Value*> constants_, states_;  // by index into model_.tensors
-  std::unordered_set<size_t> written_;                     // tensors that some method writes to
+  uint64_t copied_ = 0, largest_ = 0;   // bytes of tensors that do not lie in the file as they are; of the largest source
+  std::unordered_set<size_t> written_;  // tensors that some method writes to
   size_t node_count_ = 0;
 };
 
@@ -106,9 +107,10 @@ bool resolve_inputs(const ProgramDef& program, const ImportOptions& options, con
                     ir::Problems* problems, std::map<std::string, Range>* ranges, std::map<std::string, InputShape>* out);
 
 // Options that name nothing in the programs are mistakes worth telling.
-void check_option_names(const std::vector<ProgramDef>& programs, const ImportOptions& options, ir::Problems* problems);
+void check_option_names(const std::vector<const ProgramDef*>& programs, const ImportOptions& options, ir::Problems* problems);
 
 // The tensor as a constant's bytes, dense and row-major. False with *error when its elements do not lie inside its bytes.
+constexpr uint64_t kMostRepeats = 64, kMostCopied = 256u << 20;  // of a tensor's bytes; of all tensors besides
 bool dense_bytes(const TensorData& tensor, ir::Dims* dims, ir::Bytes* out, std::string* error);
 
 }  // namespace mote::frontends::torch

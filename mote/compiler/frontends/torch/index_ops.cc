@@ -133,10 +133,14 @@ void import_nonzero(Op& o) {
 void import_masked_select(Op& o) {
   Value *x = o.in("self"), *mask = o.in("mask");
   // Both have the shape they broadcast to.
+  const ir::Dims given = dims_of(x);
   x = o.op(OpId::expand, {x, o.shape_of(mask)});
   mask = o.op(OpId::expand, {mask, o.shape_of(x)});
+  const bool grown = dims_of(x) != given;
   x = o.reshape(x, {-1});
   mask = o.reshape(mask, {-1});
+  // The exporter's bound counts the elements before they are broadcast.
+  if (grown) return o.out(o.op(OpId::compress, {x, mask}));
   o.out(o.bounded(0, [&] { return o.op(OpId::compress, {x, mask}); }));
 }
 

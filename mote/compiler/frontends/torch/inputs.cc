@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "mote/compiler/frontends/common/open_dims.h"
 #include "mote/compiler/frontends/torch/expression.h"
 #include "mote/compiler/frontends/torch/import.h"
 
@@ -43,16 +44,7 @@ class Resolver {
     return true;
   }
 
-  void report_open() {
-    if (open_.empty()) return;
-    std::string names, example;
-    for (const std::string& name : open_) {
-      names += (names.empty() ? "'" : ", '") + name + "'";
-      example += " --dim " + name + "=1..16";
-    }
-    problems_->push_back({"inputs of '" + method_ + "'", "sizes of these dimensions are open to above: " + names,
-                          "give each a size or a range, for instance:" + example + ", or export with torch.export.Dim(..., max=...)"});
-  }
+  const std::vector<OpenDim>& open() const { return open_; }
 
  private:
   const TensorMeta* meta_of(const InputSpec& in) const {
@@ -104,7 +96,7 @@ class Resolver {
     const std::optional<Range> r = bounds_of(size.expression, ranges_);
     const std::string name = readable(size.expression);
     if (!r || r->max > kMostSize) {
-      if (std::find(open_.begin(), open_.end(), name) == open_.end()) open_.push_back(name);
+      open_.push_back({name, input, static_cast<int>(axis), stated_dims(input), least_of(size.expression)});
       return 1;
     }
     const int32_t max = static_cast<int32_t>(std::max<int64_t>(r->max, 0)), min = static_cast<int32_t>(std::clamp<int64_t>(r->min, 1, max));
@@ -113,13 +105,25 @@ class Resolver {
     return max;
   }
 
+  // Sizes that the program states, -1 where it has an expression.
+  ir::Dims stated_dims(const std::string& input) const {
+    ir::Dims dims;
+    for (const SymNumber& size : program_.graph.tensors.at(input).sizes)
+      dims.push_back(size.expression.empty() ? static_cast<int32_t>(std::clamp<int64_t>(size.value, 0, kMostSize)) : -1);
+    return dims;
+  }
+  int32_t least_of(const std::string& expression) const {
+    const auto range = ranges_.find(symbol_name(expression));
+    return range == ranges_.end() ? 1 : static_cast<int32_t>(std::clamp<int64_t>(range->second.min, 1, kMostSize));
+  }
+
   int symbol_index(const std::string& name, int32_t min, int32_t max) {
     for (size_t i = 0; i < graph_.symbols.size(); ++i) {
       const ir::Symbol& s = graph_.symbols[i];
       if ((s.name == name || s.name == method_ + "." + name) && s.min == min && s.max == max) return static_cast<int>(i);
     }
     const bool taken = std::any_of(graph_.symbols.begin(), graph_.symbols.end(), [&](const ir::Symbol& s) { return s.name == name; });
-    graph_.symbols.push_back({taken ? method_ + "." + name : name, min, max});
+    graph_.symbols.push_back(make_symbol(options_, taken ? method_ + "." + name : name, min, max));
     return static_cast<int>(graph_.symbols.size()) - 1;
   }
 
@@ -129,7 +133,7 @@ class Resolver {
   ir::Graph& graph_;
   ir::Problems* problems_;
   std::map<std::string, Range>& ranges_;
-  std::vector<std::string> open_;
+  std::vector<OpenDim> open_;
 };
 
 }  // namespace
@@ -141,33 +145,32 @@ bool resolve_inputs(const ProgramDef& program, const ImportOptions& options, con
   resolver.read_ranges();
   for (const InputSpec& in : program.inputs)
     if (in.kind == InputSpec::Kind::kUser && !in.symbolic) resolver.resolve(in, &(*out)[in.name]);
-  resolver.report_open();
-  return problems->size() == before;
+  if (resolver.open().empty() || problems->size() > before) return problems->size() == before;
+  ImportOptions assumed = options;
+  if (assume_batch(resolver.open(), &assumed, graph)) {
+    out->clear();
+    return resolve_inputs(program, assumed, method, graph, problems, ranges, out);
+  }
+  report_open(resolver.open(), graph, problems);
+  return false;
 }
 
-void check_option_names(const std::vector<ProgramDef>& programs, const ImportOptions& options, ir::Problems* problems) {
+void check_option_names(const std::vector<const ProgramDef*>& programs, const ImportOptions& options, ir::Problems* problems) {
   std::set<std::string> inputs, dims;
-  for (const ProgramDef& p : programs) {
-    for (const auto& [name, range] : p.ranges) dims.insert(name);
-    for (const InputSpec& in : p.inputs) {
-      const auto meta = p.graph.tensors.find(in.name);
-      if (in.kind != InputSpec::Kind::kUser || meta == p.graph.tensors.end()) continue;
+  for (const ProgramDef* p : programs) {
+    for (const auto& [name, range] : p->ranges) dims.insert(name);
+    for (const InputSpec& in : p->inputs) {
+      const auto meta = p->graph.tensors.find(in.name);
+      if (in.kind != InputSpec::Kind::kUser || meta == p->graph.tensors.end()) continue;
       inputs.insert(in.name);
       for (size_t i = 0; i < meta->second.sizes.size(); ++i)
         if (!meta->second.sizes[i].expression.empty()) dims.insert(in.name + "." + std::to_string(i));
     }
   }
-  const auto joined = [](const std::set<std::string>& names) {
-    std::string out;
-    for (const std::string& n : names) out += (out.empty() ? "" : ", ") + n;
-    return out.empty() ? "none" : out;
-  };
   for (const auto& [name, shape] : options.shapes)
-    if (inputs.count(name) == 0)
-      problems->push_back({"--shape " + name, "the model has no input of that name", "its inputs: " + joined(inputs)});
+    if (inputs.count(name) == 0) problems->push_back(no_such_input(name, {inputs.begin(), inputs.end()}));
   for (const auto& [name, range] : options.dims)
-    if (dims.count(name) == 0)
-      problems->push_back({"--dim " + name, "the model has no open dimension of that name", "its open dimensions: " + joined(dims)});
+    if (dims.count(name) == 0) problems->push_back(no_such_dim(name, {dims.begin(), dims.end()}));
 }
 
 }  // namespace mote::frontends::torch

@@ -9,23 +9,26 @@ namespace {
 constexpr size_t kMostBytes = size_t{1} << 30;
 constexpr int kMostDepth = 400;  // graphs lie inside graphs, each some ten levels
 
-bool too_deep(std::string_view text) {
-  int depth = 0;
+// Calls f with each character outside of quotes; stops when that says false.
+template <class F>
+void outside_quotes(std::string_view text, F f) {
   bool quoted = false;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (quoted) {
-      if (c == '\\') ++i;
-      else if (c == '"') quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > kMostDepth) return true;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
+    if (quoted && c == '\\') ++i;
+    else if (c == '"') quoted = !quoted;
+    else if (!quoted && !f(c)) return;
   }
-  return false;
+}
+
+bool too_deep(std::string_view text) {
+  int depth = 0;
+  outside_quotes(text, [&](char c) {
+    if (c == '{' || c == '[') ++depth;
+    else if (c == '}' || c == ']') --depth;
+    return depth <= kMostDepth;
+  });
+  return depth > kMostDepth;
 }
 
 [[noreturn]] void wrong(const char* what, const char* expected, const Json& found) {
@@ -33,6 +36,15 @@ bool too_deep(std::string_view text) {
 }
 
 }  // namespace
+
+size_t most_values(std::string_view text) {
+  size_t count = 1;
+  outside_quotes(text, [&](char c) {
+    count += c == ',' || c == '[' || c == '{' ? 1 : 0;
+    return true;
+  });
+  return count;
+}
 
 bool parse_json(std::string_view text, Json* out, std::string* error) {
   if (text.size() > kMostBytes || too_deep(text)) {

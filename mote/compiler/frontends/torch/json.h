@@ -16,6 +16,9 @@ struct SchemaError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// At most so many values are in a text, of JSON or not: what they take parsed is up to thirty times their text.
+size_t most_values(std::string_view text);
+
 // False with *error when the text is no JSON, too long or nested too deeply.
 bool parse_json(std::string_view text, Json* out, std::string* error);
 

@@ -9,7 +9,6 @@
 namespace mote::frontends::torch {
 
 bool Importer::read_parts(std::vector<Part>* parts) {
-  std::vector<ProgramDef> programs;
   for (const ExportedMethod& m : model_.methods) {
     Part p;
     p.exported = &m;
@@ -25,9 +24,10 @@ bool Importer::read_parts(std::vector<Part>* parts) {
           p.written.insert(in.name);
     for (const InputSpec& in : p.program.inputs)
       if (const auto it = m.tensors.find(in.target); p.written.count(in.name) != 0 && it != m.tensors.end()) written_.insert(it->second);
-    programs.push_back(p.program);
     parts->push_back(std::move(p));
   }
+  std::vector<const ProgramDef*> programs;
+  for (const Part& p : *parts) programs.push_back(&p.program);
   check_option_names(programs, options_, problems_);
   return problems_->empty();
 }
@@ -84,7 +84,16 @@ Value* Importer::parameter(const Part& part, const InputSpec& spec) {
     problem("tensor '" + spec.target + "'", error);
     return nullptr;
   }
-  const DType dtype = model_.tensors[*index].dtype;
+  const TensorData& source = model_.tensors[*index];
+  // What a stride of 0 repeats is bounded for each tensor; so is the sum.
+  if (bytes.owner != source.bytes.owner) copied_ += bytes.size;
+  largest_ = std::max<uint64_t>(largest_, source.bytes.size);
+  if (copied_ > kMostCopied + largest_ * kMostRepeats) {
+    problem("tensor '" + spec.target + "'",
+            "repeats elements: with the tensors before it that takes " + std::to_string(copied_) + " bytes");
+    return nullptr;
+  }
+  const DType dtype = source.dtype;
   v = written ? graph_.add_state(spec.target, dtype, dims, bytes) : graph_.add_constant(dtype, dims, bytes, spec.target);
   return v;
 }

@@ -209,6 +209,21 @@ void import_repeat_interleave(Op& o) {
   o.out(o.reshape_to(o.expand_to(o.unsqueeze(x, {axis + 1}), spread), sizes));
 }
 
+// The edge is repeated, or cut where a padding is negative, even to nothing and beyond: element j comes from a place PyTorch computes.
+Value* replicated(Op& o, Value* x, int axis, int64_t before, int64_t after) {
+  const int64_t in = dim_of(x, axis), out = in + before + after;
+  if (!is_fixed(x, axis) || in < 1 || out < 0 || out > kMostPlaces) {
+    o.refuse("expected an axis of fixed size that is not empty, and no more than " + std::to_string(kMostPlaces) + " places");
+    return nullptr;
+  }
+  std::vector<int64_t> places;
+  for (int64_t j = 0; j < out; ++j) {
+    const int64_t place = j < before ? before : std::min(j, in + before - 1);
+    places.push_back(std::clamp<int64_t>(place - before, 0, in - 1));
+  }
+  return o.gather(x, o.ints(places), axis);
+}
+
 // torch counts paddings from the last axis: (before, after) of it first.
 void pad_with(Op& o, const std::vector<int64_t>& pads, int mode) {
   Value* x = o.in("self");
@@ -219,9 +234,19 @@ void pad_with(Op& o, const std::vector<int64_t>& pads, int mode) {
   bool any = false;
   for (size_t i = 0; i < pads.size() / 2; ++i) {
     const int axis = rank - 1 - static_cast<int>(i);
-    a.begin[axis] = static_cast<int32_t>(std::clamp<int64_t>(pads[2 * i], INT32_MIN, INT32_MAX));
-    a.end[axis] = static_cast<int32_t>(std::clamp<int64_t>(pads[2 * i + 1], INT32_MIN, INT32_MAX));
-    any = any || pads[2 * i] != 0 || pads[2 * i + 1] != 0;
+    int64_t before = pads[2 * i], after = pads[2 * i + 1];
+    // Negative sizes cut, and what is repeated or reflected is what the cut leaves.
+    if (mode == 2 && (before < 0 || after < 0)) {
+      x = replicated(o, x, axis, before, after);
+      before = after = 0;
+    } else if (mode != 0 && (before < 0 || after < 0)) {
+      x = o.slice(x, axis, std::max<int64_t>(-before, 0), after < 0 ? after : kToTheEnd);
+      before = std::max<int64_t>(before, 0);
+      after = std::max<int64_t>(after, 0);
+    }
+    a.begin[axis] = static_cast<int32_t>(std::clamp<int64_t>(before, INT32_MIN, INT32_MAX));
+    a.end[axis] = static_cast<int32_t>(std::clamp<int64_t>(after, INT32_MIN, INT32_MAX));
+    any = any || before != 0 || after != 0;
   }
   if (!any) return o.out(x);
   Value* value = mode == 0 && o.has("value") ? o.scalar("value", dtype_of_value(x)) : nullptr;
@@ -300,6 +325,7 @@ void add_move_ops(OpTable& t) {
                    {"aten.slice", "Tensor", &import_slice},
                    {"aten.slice_copy", "Tensor", &import_slice},
                    {"aten.narrow", "default", &import_narrow},
+                   {"aten.narrow_copy", "default", &import_narrow},
                    {"aten.select", "int", &import_select},
                    {"aten.select_copy", "int", &import_select},
                    {"aten.cat", "default", &import_cat},

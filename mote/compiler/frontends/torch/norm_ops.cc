@@ -77,6 +77,7 @@ void import_batch_norm(Op& o) {
   Value *x = o.in("input"), *weight = o.tensor("weight"), *bias = o.tensor("bias");
   Value *mean = o.tensor("running_mean"), *variance = o.tensor("running_var");
   const float epsilon = epsilon_of(o);
+  if (o.b.ok() && rank_of(x) == 1 && x->type.is_static() && x->type.count() == 0) return o.out(0, x);
   if (!o.b.ok() || rank_of(x) < 2) return o.refuse("expected a tensor (N, C, ...)");
   if (mean == nullptr || variance == nullptr || o.flag("training", false)) {
     const bool functional = o.node.target.find("functional") != std::string::npos;
@@ -147,6 +148,17 @@ void import_rms_norm(Op& o) {
                                              : 0.0009765625;
   a.epsilon = epsilon_of(o, "eps", smallest);
   if (!o.b.ok()) return;
+  if (a.epsilon < 0 || o.wants(1)) {  // the operator takes none below 0, and does not tell what it divides by
+    std::vector<int64_t> axes;
+    for (int i = a.axis; i < rank_of(x); ++i) axes.push_back(i);
+    Value* wide = o.cast(x, t == DType::f64 ? t : DType::f32);
+    Value* square = o.reduce(OpId::reduce_mean, o.mul(wide, wide), axes);
+    Value* inverse = o.op(OpId::rsqrt, {o.add(square, static_cast<double>(a.epsilon))});
+    Value* y = o.mul(wide, inverse);
+    if (weight != nullptr) y = o.mul(y, o.cast(weight, dtype_of_value(y)));
+    if (o.wants(1)) o.out(1, o.cast(inverse, o.out_type(1)));
+    return o.out(0, o.cast(y, t));
+  }
   o.out(weight == nullptr ? o.b.op(OpId::rms_norm, a, {x}) : o.b.op(OpId::rms_norm, a, {x, o.cast(weight, t)}));
 }
 

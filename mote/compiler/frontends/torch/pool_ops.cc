@@ -2,6 +2,7 @@
 
 #include "mote/compiler/frontends/torch/op.h"
 #include "mote/ops/adaptive_avg_pool/adaptive_avg_pool.h"
+#include "mote/ops/arg_max/arg_max.h"
 #include "mote/ops/avg_pool/avg_pool.h"
 #include "mote/ops/max_pool/max_pool.h"
 
@@ -99,12 +100,68 @@ Value* adaptive_max_axis(Op& o, Value* x, int axis, int64_t out) {
   return o.concat(parts, axis);
 }
 
+// The windows of all outputs as lists of flat positions, each as long as the longest: the first position fills up.
+std::vector<int64_t> adaptive_windows(const std::vector<int64_t>& in, const std::vector<int64_t>& out, int64_t* length) {
+  std::vector<std::vector<int64_t>> windows{{0}};
+  for (size_t axis = 0; axis < in.size(); ++axis) {
+    std::vector<std::vector<int64_t>> next;
+    for (const std::vector<int64_t>& outer : windows)
+      for (int64_t i = 0; i < out[axis]; ++i) {
+        const int64_t begin = i * in[axis] / out[axis], end = ((i + 1) * in[axis] + out[axis] - 1) / out[axis];
+        next.emplace_back();
+        for (int64_t base : outer)
+          for (int64_t k = begin; k < end; ++k) next.back().push_back(base * in[axis] + k);
+      }
+    windows = std::move(next);
+  }
+  size_t longest = 1;
+  for (const auto& w : windows) longest = std::max(longest, w.size());
+  std::vector<int64_t> flat;
+  for (auto& w : windows) {
+    w.resize(longest, w.empty() ? 0 : w[0]);
+    flat.insert(flat.end(), w.begin(), w.end());
+  }
+  *length = static_cast<int64_t>(longest);
+  return flat;
+}
+
+// Maxima and their places.
+void adaptive_max_with_places(Op& o, Value* x, const std::vector<int64_t>& sizes) {
+  const int spatial = static_cast<int>(sizes.size()), lead = rank_of(x) - spatial;
+  std::vector<int64_t> in;
+  int64_t count = 1, elements = 1;
+  for (int i = 0; i < spatial; ++i) {
+    const int64_t out = sizes[static_cast<size_t>(i)];
+    if (!is_fixed(x, lead + i) || out < 1 || out > 4096 || dim_of(x, lead + i) < 1 || dim_of(x, lead + i) > 4096)
+      return o.refuse("expected a fixed size to take windows of");
+    in.push_back(dim_of(x, lead + i));
+    count *= out;
+    elements *= in.back() + 2 * out;  // no window set is larger
+  }
+  if (elements > kMostPlaces) return o.refuse("there are too many windows");
+  int64_t length = 1;
+  const std::vector<int64_t> places = adaptive_windows(in, sizes, &length);
+  const std::vector<Size> all = o.sizes_of(x);
+  std::vector<Size> flat(all.begin(), all.begin() + lead), shape = flat;
+  flat.push_back({-1, nullptr});
+  for (int64_t s : sizes) shape.push_back({s, nullptr});
+  Value* windows = o.gather(o.reshape_to(x, flat), o.reshape(o.ints(places), {count, length}), lead);
+  o.out(0, o.reshape_to(o.reduce(OpId::reduce_max, windows, {lead + 1}, false), shape));
+  ops::arg_max::Attrs a;
+  a.axis = lead + 1;
+  a.keep_dims = 0;
+  std::vector<int64_t> begins;
+  for (int64_t i = 0; i < count; ++i) begins.push_back(i * length);
+  Value* at = o.b.ok() ? o.add(o.b.op(OpId::arg_max, a, {windows}), o.ints(begins)) : nullptr;
+  o.out(1, o.reshape_to(o.gather(o.ints(places), at, 0), shape));
+}
+
 void import_adaptive_max_pool(Op& o) {
   const int spatial = spatial_of(o);
   Value* x = o.in("self");
   const std::vector<int64_t> sizes = wanted_sizes(o, x, spatial);
   if (!o.b.ok()) return;
-  if (o.wants(1)) return o.refuse("indices of an adaptive maximum are not supported");
+  if (o.wants(1)) return adaptive_max_with_places(o, x, sizes);
   for (int i = 0; i < spatial && o.b.ok(); ++i) {
     const int axis = rank_of(x) - spatial + i;
     const int64_t out = sizes[static_cast<size_t>(i)];

@@ -56,6 +56,14 @@ void import_linear(Op& o) {
 
 bool is_one(Op& o, const char* name) { return !o.has(name) || (o.is_number(name) && o.real(name, 1) == 1); }
 
+// Of truth values, where sums are "or" and products "and".
+Value* truth_addr(Op& o, Value* c, Value* a, Value* b) {
+  Value* y = o.op(OpId::logical_and, {o.unsqueeze(a, {1}), o.unsqueeze(b, {0})});
+  if (o.has("alpha") && o.is_number("alpha") && o.real("alpha", 1) == 0) y = o.op(OpId::logical_and, {y, o.number(0, DType::boolean)});
+  if (o.has("beta") && o.is_number("beta") && o.real("beta", 1) == 0) return y;
+  return o.op(OpId::logical_or, {c, y});
+}
+
 // beta * self + alpha * (a @ b).
 void import_addmm(Op& o) {
   Value *c = o.in("self"), *a = nullptr, *b = nullptr;
@@ -67,9 +75,10 @@ void import_addmm(Op& o) {
       dim_of(c, 0) == dim_of(b, 1))
     return o.out(o.matmul(a, b, false, false, 1, c));
   const std::string& target = o.node.target;
+  if (t == DType::boolean) return o.out(truth_addr(o, c, a, b));
   Value* y =
       target.find("addr") != std::string::npos ? o.mul(o.unsqueeze(o.cast(a, t), {1}), o.unsqueeze(o.cast(b, t), {0})) : product(o, a, b);
-  if (target.find("addbmm") != std::string::npos) y = o.reduce(OpId::reduce_sum, y, {0}, false);
+  if (target.find(".addbmm") != std::string::npos) y = o.reduce(OpId::reduce_sum, y, {0}, false);
   if (!is_one(o, "alpha")) y = o.mul(y, o.scalar("alpha", t));
   // A beta of 0 leaves self out, NaN included.
   if (o.has("beta") && o.is_number("beta") && o.real("beta", 1) == 0) {
@@ -87,7 +96,13 @@ void import_outer(Op& o) {
   o.out(t == DType::boolean ? o.op(OpId::logical_and, {a, b}) : o.mul(a, b));
 }
 
-void import_einsum(Op& o) { o.out(einsum(o, o.text("equation", ""), o.tensors("tensors"))); }
+// PyTorch sums what one operand alone has before it multiplies, and integers to 64 bits.
+void import_einsum(Op& o) {
+  std::vector<Value*> operands = o.tensors("tensors");
+  if (!o.b.ok()) return;
+  for (Value*& v : operands) v = o.cast(v, o.out_type(0));
+  o.out(einsum(o, o.text("equation", ""), operands));
+}
 
 Value* last_two_swapped(Op& o, Value* x) {
   std::vector<int> perm;
@@ -180,7 +195,7 @@ void add_product_ops(OpTable& t) {
                    {"aten.linear", "default", &import_linear, kReal},
                    {"aten.addmm", "default", &import_addmm, kReal},
                    {"aten.addmv", "default", &import_addmm, kReal},
-                   {"aten.addr", "default", &import_addmm, kReal},
+                   {"aten.addr", "default", &import_addmm},
                    {"aten.addbmm", "default", &import_addmm, kReal},
                    {"aten.baddbmm", "default", &import_addmm, kReal},
                    {"aten.outer", "default", &import_outer},

@@ -3,6 +3,7 @@
 #include "mote/compiler/frontends/torch/archive.h"
 #include "mote/compiler/frontends/torch/expression.h"
 #include "mote/compiler/frontends/torch/import.h"
+#include "mote/compiler/frontends/torch/json.h"
 
 namespace mote::frontends::torch {
 namespace {
@@ -129,6 +130,89 @@ TEST(TorchSchema, BrokenProgramsAreRefusedWithAReason) {
 TEST(TorchArchive, OtherFilesAreNoArchives) {
   for (const std::string& text : {std::string(), std::string("PK"), std::string("PK\3\4 no archive at all, but long enough to be one")})
     EXPECT_FALSE(is_archive(ir::Bytes::copy_of(text.data(), text.size())));
+}
+
+// A zip archive with one file, deflated to a hundredth by the fixed code: `text` of up to four characters, then 258 bytes again and again
+// that repeat it.
+std::string bomb(const std::string& name, const std::string& text, size_t copies) {
+  std::string stream;
+  uint32_t held = 0;
+  int count = 0;
+  const auto bits = [&](uint32_t value, int n) {
+    for (int i = 0; i < n; ++i) {
+      held |= (value >> i & 1) << count++;
+      if (count == 8) stream.push_back(static_cast<char>(held)), held = 0, count = 0;
+    }
+  };
+  const auto code = [&](uint32_t value, int n) {  // from its high bit on
+    for (int i = n; i-- > 0;) bits(value >> i & 1, 1);
+  };
+  bits(3, 3);                                                                                          // the last block, fixed codes
+  for (const char c : text) code(0x30 + static_cast<uint8_t>(c), 8);                                   // literals
+  for (size_t i = 0; i < copies; ++i) code(0xc5, 8), code(static_cast<uint32_t>(text.size()) - 1, 5);  // length 258, distance
+  bits(0, 7);                                                                                          // the end
+  bits(0, 7);
+  const auto number = [](uint32_t v, int n) {
+    std::string s;
+    for (int i = 0; i < n; ++i) s.push_back(i < 4 ? static_cast<char>(v >> 8 * i) : 0);
+    return s;
+  };
+  const auto stored = static_cast<uint32_t>(stream.size()), size = static_cast<uint32_t>(text.size() + copies * 258);
+  const std::string both =
+      number(8, 2) + number(0, 8) + number(stored, 4) + number(size, 4) + number(static_cast<uint32_t>(name.size()), 2);
+  const std::string local = "PK\3\4" + number(20, 2) + number(0, 2) + both + number(0, 2) + name + stream;
+  const std::string entry = "PK\1\2" + number(20, 2) + number(20, 2) + number(0, 2) + both + number(0, 14) + number(0, 2) + name;
+  return local + entry + "PK\5\6" + number(0, 4) + number(1, 2) + number(1, 2) + number(static_cast<uint32_t>(entry.size()), 4) +
+         number(static_cast<uint32_t>(local.size()), 4) + number(0, 2);
+}
+
+// 132 kB took 1.7 GB.
+TEST(TorchArchive, UnpacksToNoMoreThanItsSizeAccountsFor) {
+  for (const bool large : {false, true}) {
+    const std::string text = bomb("m/models/model.json", std::string(1, '\0'), large ? 25000 : 100);
+    Source source;
+    source.bytes = ir::Bytes::copy_of(text.data(), text.size());
+    ASSERT_TRUE(is_archive(source.bytes));
+    ExportedModel model;
+    ir::Problems problems;
+    EXPECT_EQ(read_archive(source, &model, &problems), !large);
+    if (!large) {
+      ASSERT_EQ(model.methods.size(), 1u);
+      EXPECT_EQ(model.methods[0].json.size(), 25801u);
+      continue;
+    }
+    ASSERT_EQ(problems.size(), 1u);
+    EXPECT_NE(problems[0].what.find("unpacks to 6450001 bytes"), std::string::npos) << problems[0].what;
+  }
+}
+
+// Texts within their size took thirty times as much again when they were parsed.
+TEST(TorchArchive, HoldsNoMoreValuesThanItsSizeAccountsFor) {
+  for (const bool large : {false, true}) {
+    std::string file = bomb("m/models/model.json", "[],", large ? 30000 : 300);
+    // 132 kB: what is between the entries nobody reads.
+    const size_t directory = file.rfind("PK\1\2");
+    const std::string padding(132000 - file.size(), 'x');
+    file.insert(directory, padding);
+    const size_t offset = file.size() - 6;
+    for (int i = 0; i < 4; ++i) file[offset + static_cast<size_t>(i)] = static_cast<char>((directory + padding.size()) >> 8 * i);
+    Source source;
+    source.bytes = ir::Bytes::copy_of(file.data(), file.size());
+    ASSERT_TRUE(is_archive(source.bytes));
+    ExportedModel model;
+    ir::Problems problems;
+    EXPECT_EQ(read_archive(source, &model, &problems), !large);
+    if (!large) continue;
+    ASSERT_EQ(problems.size(), 1u);
+    EXPECT_NE(problems[0].what.find("values, expected no more than 157472 for an archive of 132000 bytes"), std::string::npos)
+        << problems[0].what;
+    EXPECT_TRUE(model.methods.empty()) << "and is not parsed";
+  }
+}
+
+TEST(TorchArchive, ValuesAreCountedOutsideOfTexts) {
+  EXPECT_EQ(most_values(R"({"a": [1, 2, "x, [y\"], "], "b": {}})"), 7u);
+  EXPECT_EQ(most_values("[[],[],[]]"), 7u);
 }
 
 TEST(TorchTable, LinesAreFoundByNameAndOverload) {

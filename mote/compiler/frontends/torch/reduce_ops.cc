@@ -167,6 +167,16 @@ void import_softmax(Op& o) {
   o.out(o.out_rank() == 0 ? o.reshape(y, {}) : y);
 }
 
+// Rows that are minus infinity throughout give 0.
+void import_safe_softmax(Op& o) {
+  import_softmax(o);
+  Value* x = o.in("self");
+  if (!o.b.ok() || o.outputs.empty() || rank_of(x) == 0) return;
+  Value* out_of_reach = o.op(OpId::equal, {x, o.number(-INFINITY, x)});
+  Value* dead = o.reduce(OpId::reduce_all, out_of_reach, {o.axis("dim", -1, rank_of(x))}, true);
+  o.out(o.op(OpId::where, {dead, o.number(0, o.out_type()), o.outputs[0]}));
+}
+
 void import_log_softmax(Op& o) {
   Value* x = o.cast(o.in("self"), o.out_type());
   ops::log_softmax::Attrs a;
@@ -209,7 +219,7 @@ void add_reduce_ops(OpTable& t) {
                    {"aten.cummin", "default", &import_running_extreme<1>},
                    {"aten.softmax", "int", &import_softmax},
                    {"aten._softmax", "default", &import_softmax, kFloat},
-                   {"aten._safe_softmax", "default", &import_softmax, kFloat},
+                   {"aten._safe_softmax", "default", &import_safe_softmax, kFloat},
                    {"aten.log_softmax", "int", &import_log_softmax},
                    {"aten._log_softmax", "default", &import_log_softmax, kFloat},
                });

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "mote/compiler/frontends/torch/op.h"
+#include "mote/compiler/frontends/torch/resize_bytes.h"
 #include "mote/ops/affine_grid/affine_grid.h"
 #include "mote/ops/col2im/col2im.h"
 #include "mote/ops/grid_sample/grid_sample.h"
@@ -23,6 +24,23 @@ std::vector<double> scales_of(Op& o, int spatial) {
   }
   out.resize(static_cast<size_t>(spatial), 0);
   return out;
+}
+
+// With aligned corners PyTorch's antialias windows are as far apart and as wide as the corners ask for, but the first is centred half an
+// element behind the edge, as without them: only the step differs.
+bool align_windows(Op& o, const Value* x, bool running, int spatial, ops::resize::Attrs* a) {
+  a->coordinates = ops::resize::kHalfPixel;
+  for (int i = 0; i < spatial; ++i) {
+    if (running || !is_fixed(x, i + 2)) {
+      o.refuse("antialiasing with aligned corners needs fixed sizes", "use align_corners=False, or fixed sizes");
+      return false;
+    }
+    const int64_t in = dim_of(x, i + 2), out = a->sizes[i];
+    const float step = in > 1 && out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1) : 1e-30f;  // all but 0
+    a->steps[i] = step;
+    a->scales[i] = 1 / step;
+  }
+  return true;
 }
 
 void import_upsample(Op& o) {
@@ -53,9 +71,18 @@ void import_upsample(Op& o) {
     const size_t k = static_cast<size_t>(i);
     if (!sizes.empty()) a.sizes[i] = static_cast<int32_t>(std::clamp<int64_t>(sizes[k].known, 0, INT32_MAX));
     else if (is_fixed(x, i + 2)) a.sizes[i] = static_cast<int32_t>(static_cast<double>(dim_of(x, i + 2)) * scales[k]);
-    if (!corners || a.mode == 0) a.scales[i] = static_cast<float>(scales[k]);
+    if (!corners || a.mode == 0) {
+      a.scales[i] = static_cast<float>(scales[k]);
+      if (scales[k] > 0) a.steps[i] = static_cast<float>(1 / scales[k]);  // what PyTorch multiplies places by, rounded once
+    }
     running = running || (!sizes.empty() && sizes[k].running != nullptr);
   }
+  if (dtype_of_value(x) == DType::u8 && a.mode != 0 && spatial == 2 && !running && is_fixed(x, 2) && is_fixed(x, 3)) {
+    ByteResize how{a.mode == 2, a.antialias != 0, corners, {a.sizes[0], a.sizes[1]}, {0, 0}};
+    if (!corners) std::copy(scales.begin(), scales.end(), how.scales);
+    return o.out(resize_bytes(o, x, how));
+  }
+  if (corners && a.antialias != 0 && !align_windows(o, x, running, spatial, &a)) return;
   Value* last = o.channels_last(x);
   if (!o.b.ok()) return;
   if (!running) return o.out(o.channels_first(o.b.op(OpId::resize, a, {last})));
@@ -154,6 +181,7 @@ void import_im2col(Op& o) {
 
 void add_resize_ops(OpTable& t);
 void add_resize_ops(OpTable& t) {
+  constexpr DTypeMask kResampled = kFloat | mask_of(DType::u8);
   add_lines(t, {
                    {"aten.upsample_nearest1d", "default vec", &import_upsample, kReal},
                    {"aten.upsample_nearest2d", "default vec", &import_upsample, kReal},
@@ -162,11 +190,11 @@ void add_resize_ops(OpTable& t) {
                    {"aten._upsample_nearest_exact2d", "default vec", &import_upsample, kReal},
                    {"aten._upsample_nearest_exact3d", "default vec", &import_upsample, kReal},
                    {"aten.upsample_linear1d", "default vec", &import_upsample, kFloat},
-                   {"aten.upsample_bilinear2d", "default vec", &import_upsample, kFloat},
+                   {"aten.upsample_bilinear2d", "default vec", &import_upsample, kResampled},
                    {"aten.upsample_trilinear3d", "default vec", &import_upsample, kFloat},
-                   {"aten.upsample_bicubic2d", "default vec", &import_upsample, kFloat},
-                   {"aten._upsample_bilinear2d_aa", "default vec", &import_upsample, kFloat},
-                   {"aten._upsample_bicubic2d_aa", "default vec", &import_upsample, kFloat},
+                   {"aten.upsample_bicubic2d", "default vec", &import_upsample, kResampled},
+                   {"aten._upsample_bilinear2d_aa", "default vec", &import_upsample, kResampled},
+                   {"aten._upsample_bicubic2d_aa", "default vec", &import_upsample, kResampled},
                    {"aten.grid_sampler", "default", &import_grid_sampler, kFloat},
                    {"aten.grid_sampler_2d", "default", &import_grid_sampler, kFloat},
                    {"aten.grid_sampler_3d", "default", &import_grid_sampler, kFloat},

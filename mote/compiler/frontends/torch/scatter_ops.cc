@@ -126,7 +126,10 @@ void import_index_copy(Op& o) { along_axis(o, kSet, o.in("source")); }
 
 void import_index_add(Op& o) {
   Value* src = o.in("source");
-  if (o.has("alpha")) src = o.mul(src, o.scalar("alpha", dtype_of_value(src)));
+  if (o.has("alpha")) {
+    Value* alpha = o.scalar("alpha", dtype_of_value(src));
+    src = dtype_of_value(src) == DType::boolean ? o.op(OpId::logical_and, {src, alpha}) : o.mul(src, alpha);
+  }
   along_axis(o, kAdd, src);
 }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "mote/compiler/frontends/torch/import.h"
+#include "mote/ops/cast/cast.h"
 
 namespace mote::frontends::torch {
 namespace {
@@ -16,8 +17,13 @@ void import_to(Op& o) { o.out(o.cast(o.in("self"), o.out_type())); }
 void import_view(Op& o) {
   Value* x = o.in("self");
   if (o.has("dtype")) {
-    if (o.dtype("dtype", DType::kNone) == dtype_of_value(x)) return o.out(x);
-    return o.refuse("a view as another element type is not supported");
+    const DType to = o.dtype("dtype", DType::kNone), from = dtype_of_value(x);
+    if (to == from) return o.out(x);
+    if (dtype_bits(to) != dtype_bits(from) || from == DType::boolean || to == DType::boolean)
+      return o.refuse("a view as an element type of another size is not supported");
+    ops::cast::Attrs a;
+    a.to = static_cast<int32_t>(to);
+    return o.out(o.b.ok() ? o.b.op(OpId::bitcast, a, {x}) : nullptr);
   }
   o.out(o.bounded(0, [&] { return o.reshape_to(x, o.sizes(o.has("size") ? "size" : "shape")); }));
 }

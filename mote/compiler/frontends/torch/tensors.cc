@@ -67,7 +67,7 @@ bool dense_bytes(const TensorData& t, ir::Dims* dims, ir::Bytes* out, std::strin
     return true;
   }
   // Strides of 0 repeat elements: a small file must not ask for much memory.
-  constexpr uint64_t kMostRepeats = 64, kSmall = 1u << 24;
+  constexpr uint64_t kSmall = 1u << 24;
   if (bytes > kSmall && bytes / kMostRepeats > t.bytes.size) {
     *error = "repeats its " + std::to_string(t.bytes.size) + " bytes more than " + std::to_string(kMostRepeats) + " times";
     return false;

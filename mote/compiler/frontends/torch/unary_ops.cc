@@ -54,7 +54,7 @@ void import_relu(Op& o) {
 }
 
 void import_square(Op& o) {
-  Value* x = o.in("self");
+  Value* x = o.cast(o.in("self"), o.out_type(0));  // of truth values it is s64
   o.out(o.mul(x, x));
 }
 
@@ -236,10 +236,7 @@ void import_nan_to_num(Op& o) {
   o.out(o.op(OpId::where, {o.op(OpId::equal, {x, o.number(-INFINITY, t)}), o.number(o.real("neginf", -most), t), y}));
 }
 
-}  // namespace
-
-void add_unary_ops(OpTable& t);
-void add_unary_ops(OpTable& t) {
+void add_math_ops(OpTable& t) {
   add_lines(t, {
                    {"aten.abs", "default", &import_same<OpId::abs>},
                    {"aten.acos", "default", &import_float<OpId::acos>},
@@ -285,6 +282,11 @@ void add_unary_ops(OpTable& t) {
                    {"aten.bitwise_not", "default", &import_bitwise_not, kInt | kBool},
                    {"aten.logical_not", "default", &import_logical_not},
                    {"aten.nan_to_num", "default", &import_nan_to_num},
+               });
+}
+
+void add_activations(OpTable& t) {
+  add_lines(t, {
                    {"aten.relu", "default", &import_relu, kReal},
                    {"aten.relu6", "default", &import_relu6, kReal},
                    {"aten.gelu", "default", &import_gelu, kFloat},
@@ -309,6 +311,14 @@ void add_unary_ops(OpTable& t) {
                    {"aten.clamp_max", "default Tensor", &import_clamp_max, kReal},
                    {"aten.glu", "default", &import_glu, kFloat},
                });
+}
+
+}  // namespace
+
+void add_unary_ops(OpTable& t);
+void add_unary_ops(OpTable& t) {
+  add_math_ops(t);
+  add_activations(t);
 }
 
 }  // namespace mote::frontends::torch

@@ -21,7 +21,7 @@ class ConvNet {
   ConvNet(Graph& g, uint32_t seed) : g_(g), m_(g.add_method("main")), random_(seed) {}
 
   Value* input(int32_t size, int32_t channels) { return g_.add_input(m_, "x", DType::f32, {1, size, size, channels}); }
-  Value* conv(Value* x, int32_t outputs, int32_t kernel, int32_t stride, bool depthwise = false) {
+  Value* conv(Value* x, int32_t outputs, int32_t kernel, int32_t stride, bool depthwise = false, Value* residual = nullptr) {
     NodeBuilder b(g_, *m_.block, "conv" + std::to_string(count_++));
     const int32_t channels = x->type.dims[3];
     ops::conv::Attrs a;
@@ -30,7 +30,7 @@ class ConvNet {
     const ir::Dims dims = {outputs, kernel, kernel, depthwise ? 1 : channels};
     std::vector<float> w(static_cast<size_t>(ir::Type{DType::f32, dims, 0}.count()));
     for (float& v : w) v = (static_cast<float>(random_() % 100) - 50) / 100;
-    return b.op(OpId::conv, a, {x, g_.constant<float>(dims, w)});
+    return b.op(OpId::conv, a, {x, g_.constant<float>(dims, w), nullptr, residual});
   }
   Value* op(OpId id, const std::vector<Value*>& inputs) { return NodeBuilder(g_, *m_.block, "op").op(id, inputs); }
   Value* pool(Value* x, int32_t kernel, int32_t stride, int32_t pad) {

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "mote/compiler/assemble/compile_graph.h"
 #include "mote/compiler/ir/builder.h"
 #include "mote/compiler/schedule/schedule.h"
 #include "mote/runtime/testing/run_program.h"
@@ -17,13 +18,13 @@ using runtest::values_of;
 using Buffers = std::vector<std::vector<uint8_t>>;
 
 inline std::unique_ptr<runtest::Loaded> load(const ir::Graph& graph, const schedule::PlanOptions& plan = {},
-                                             const OpRegistry& ops = emit::builtin_registry()) {
-  emit::FileBytes file;
+                                             const OpRegistry& ops = program::builtin_registry()) {
+  program::FileBytes file;
   std::string error;
-  schedule::GraphCompileOptions options;
+  assemble::GraphCompileOptions options;
   options.plan = plan;
   options.plan.ops = &ops;
-  EXPECT_TRUE(schedule::compile_graph(graph, options, &file, &error)) << error;
+  EXPECT_TRUE(assemble::compile_graph(graph, options, &file, &error)) << error;
   if (file.size == 0) return nullptr;
   auto loaded = std::make_unique<runtest::Loaded>(std::move(file), ops);
   EXPECT_TRUE(loaded->status.ok()) << emit::describe(loaded->diagnostic);

@@ -19,7 +19,7 @@ class SimDevice : public Device {
   explicit SimDevice(Files& files) : files_(files) {}
   std::optional<std::string> refusal(const Model&) override { return refuses; }
   void fetch(const Model& candidate, const std::string& path) override;
-  std::optional<std::string> probe_failure(const std::string&) override { return probe_fails; }
+  Probed probe(const Mapping&) override { return {probe_fails, ""}; }
   bool may_activate() override { return true; }
   Health health(std::string* why) override;
 

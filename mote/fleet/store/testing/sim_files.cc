@@ -37,12 +37,16 @@ SimFiles::Inode& SimFiles::inode_of(const std::string& path) {
   return inodes_[static_cast<size_t>(found->second)];
 }
 
-bool SimFiles::fails() {
+bool SimFiles::fails(bool writes) {
   const uint64_t call = calls_++;
+  if (writes && no_writes_code_ != 0) return true;
   return call == fail_at_ || (fail_for_ever_ && call > fail_at_);
 }
 
-void SimFiles::fail(const std::string& path) const { throw IoError(path + ": " + std::strerror(fail_code_), fail_code_); }
+void SimFiles::fail(const std::string& path) const {
+  const int code = no_writes_code_ != 0 ? no_writes_code_ : fail_code_;
+  throw IoError(path + ": " + std::strerror(code), code);
+}
 
 // Called when a change has been recorded as unsynced, before anything is made durable.
 void SimFiles::change() {
@@ -58,7 +62,9 @@ std::optional<uint64_t> SimFiles::size(const std::string& path) {
 
 std::string SimFiles::read(const std::string& path, uint64_t offset, uint64_t bytes) {
   if (fails()) fail(path);
-  const std::string& all = inode_of(path).now;
+  const Inode& inode = inode_of(path);
+  if (inode.unreadable) throw IoError(path + ": " + std::strerror(EIO), EIO);
+  const std::string& all = inode.now;
   return offset < all.size() ? all.substr(offset, bytes) : "";
 }
 
@@ -76,7 +82,7 @@ void SimFiles::change_name(NameChange c) {
 }
 
 void SimFiles::create(const std::string& path) {
-  if (fails()) fail(path);
+  if (fails(true)) fail(path);
   if (names_.count(path) > 0) {
     Inode& inode = inode_of(path);
     inode.now.clear();
@@ -90,7 +96,8 @@ void SimFiles::create(const std::string& path) {
 }
 
 void SimFiles::write(const std::string& path, uint64_t offset, std::string_view bytes) {
-  const bool failing = fails();
+  if (no_writes_code_ != 0) fail(path);
+  const bool failing = fails(true);
   if (failing) bytes = bytes.substr(0, bytes.size() / 2);
   Inode& inode = inode_of(path);
   overwrite(inode.now, offset, bytes);
@@ -102,7 +109,7 @@ void SimFiles::write(const std::string& path, uint64_t offset, std::string_view 
 
 void SimFiles::sync(const std::string& path) {
   Inode& inode = inode_of(path);
-  if (fails()) {
+  if (fails(true)) {
     // The pages count as clean from now on, though nothing has reached the medium.
     inode.unsynced.clear();
     inode.truncated = false;
@@ -123,7 +130,7 @@ void SimFiles::drop_cache(const std::string& path) {
 }
 
 void SimFiles::sync_dir(const std::string& path) {
-  if (fails()) fail(path);
+  if (fails(true)) fail(path);
   last_written_ = -1;
   change();
   std::vector<NameChange> others;
@@ -135,13 +142,13 @@ void SimFiles::sync_dir(const std::string& path) {
 }
 
 void SimFiles::rename(const std::string& from, const std::string& to) {
-  if (fails()) fail(from);
+  if (fails(true)) fail(from);
   inode_of(from);
   change_name({to, names_[from], from});
 }
 
 void SimFiles::remove(const std::string& path) {
-  if (fails()) fail(path);
+  if (fails(true)) fail(path);
   if (names_.count(path) > 0) change_name({path, -1, ""});
 }
 
@@ -189,7 +196,7 @@ SimFiles SimFiles::after_cut(Loss loss, uint32_t chance) const {
       }
     }
     out.names_[name] = static_cast<int>(out.inodes_.size());
-    out.inodes_.push_back({bytes, bytes, {}, false});
+    out.inodes_.push_back({bytes, bytes, {}, false, inode.unreadable});
   }
   out.durable_names_ = out.names_;
   return out;

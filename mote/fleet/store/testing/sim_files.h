@@ -49,8 +49,12 @@ class SimFiles : public Files {
   // The call with this number (reads too) throws IoError, that one only or all from then on. A write may have done half of its work.
   // What a failing sync should have made durable is lost with the power, though it can still be read: later syncs do not help.
   void fail_at(uint64_t call, int code, bool for_ever) { calls_ = 0, fail_at_ = call, fail_code_ = code, fail_for_ever_ = for_ever; }
-  void fail_never() { fail_at_ = UINT64_MAX; }
+  void fail_never() { fail_at_ = UINT64_MAX, no_writes_code_ = 0; }
+  // From now on everything that changes something fails: EROFS, ENOSPC. Reading works.
+  void fail_writes(int code) { no_writes_code_ = code; }
   uint64_t calls() const { return calls_; }
+  // This file, whatever it is called later, cannot be read from now on (EIO): a bad block. A new one in its place can.
+  void fail_reads_of(const std::string& path) { inode_of(path).unreadable = true; }
 
   void damage(const std::string& path, uint64_t byte);  // on the medium: seen after drop_cache() or a cut
 
@@ -63,6 +67,7 @@ class SimFiles : public Files {
     std::string now, durable;
     std::vector<Write> unsynced;
     bool truncated = false;  // since the last sync
+    bool unreadable = false;
   };
   struct NameChange {
     std::string name;
@@ -72,7 +77,7 @@ class SimFiles : public Files {
   using Names = std::map<std::string, int>;
 
   Inode& inode_of(const std::string& path);
-  bool fails();
+  bool fails(bool writes = false);
   void fail(const std::string& path) const;
   void change();
   void change_name(NameChange c);
@@ -82,7 +87,7 @@ class SimFiles : public Files {
   Names names_, durable_names_;
   std::vector<NameChange> unsynced_names_;
   uint64_t changes_ = 0, cut_at_ = UINT64_MAX, calls_ = 0, fail_at_ = UINT64_MAX;
-  int fail_code_ = 0;
+  int fail_code_ = 0, no_writes_code_ = 0;
   bool fail_for_ever_ = false;
   int last_written_ = -1;  // inode of the write that is the last change
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// Convolutions of one group: two pixels times two channels at a time.
+// s8 convolutions of one group: two pixels times two output channels at a time.
 
 #include "mote/kernels/cortexm/requant.h"
 #include "mote/kernels/cortexm/runtime/products.h"
@@ -10,11 +10,11 @@
 
 namespace mote::cortexm {
 
-constexpr int32_t kMostPairBytes = 4096;  // of stack, for spread inputs
+constexpr int32_t kMostPairBytes = 4096;  // stack for the widened inputs
 constexpr uint32_t kConvForms = selected_forms(OpId::q_conv);
 constexpr bool kResiduals = (kConvForms & ops::q_conv::kFormResidual) != 0;
 
-// Words first: the C library's copies are slow where they are small.
+// Word by word: the C library's memcpy is slow for short copies.
 inline int8_t* copy_bytes(const int8_t* from, int32_t count, int8_t* to) {
   for (; count >= 4; count -= 4, from += 4, to += 4) {
     const uint32_t v = load_word(from);
@@ -28,7 +28,7 @@ inline int8_t* fill_bytes(int32_t value, int32_t count, int8_t* to) {
   return to + count;
 }
 
-// The inputs of a pixel, one behind the other: in place where they are, else in `to`.
+// The window of a pixel as contiguous inputs: in place where it is contiguous, otherwise copied (im2col) to `to`.
 inline const int8_t* window_at(const Tensor& x, const ops::Window& w, int32_t batch, int32_t row, int32_t column, int32_t zero,
                                int8_t* to) {
   const TensorDesc& d = *x.desc;
@@ -39,7 +39,7 @@ inline const int8_t* window_at(const Tensor& x, const ops::Window& w, int32_t ba
   };
   if (r.kernel * k.kernel == 1 && r.pad_begin == 0 && k.pad_begin == 0 && r.pad_end == 0 && k.pad_end == 0)
     return place(row * r.stride, column * k.stride);
-  // Pixels side by side in the input are so in the window: columns [first, end) of it lie inside.
+  // Window columns [first, end) are inside the input, where they are contiguous.
   const bool joined = k.dilation == 1 && d.strides[2] == channels;
   const int32_t left = column * k.stride - k.pad_begin;
   int32_t first = left < 0 ? -left : 0, end = d.dims[2] - left < k.kernel ? d.dims[2] - left : k.kernel;
@@ -64,7 +64,7 @@ inline const int8_t* window_at(const Tensor& x, const ops::Window& w, int32_t ba
   return to;
 }
 
-// What a convolution adds to its elements, as q_add does; in a short form where that holds.
+// The residual, added as in q_add; in a short form where that is exact.
 struct Residual {
   const Tensor* tensor = nullptr;
   ops::QuantSum<1> exact;
@@ -102,7 +102,7 @@ inline int32_t offset_of(const TensorDesc& d, int32_t n, int32_t row, int32_t co
 
 inline int32_t end_row(const OpContext& c) { return c.rows.end < c.output(0).dim(1) ? c.rows.end : c.output(0).dim(1); }
 
-// All channels of two pixels side by side, or of the first alone. The second one's `out` is the first one's then, and is written first.
+// All output channels of two adjacent pixels, or of one: then both `out` are the same, and the second pixel is stored first.
 inline void two_pixels(const uint32_t* x, const int8_t* weights, int32_t inputs, int32_t outputs, const Stage& stage, bool tame,
                        const Residual& residual, const int8_t* const* other, int8_t* const* out) {
   for (int32_t o = 0; o < outputs; o += 2) {

@@ -1,29 +1,29 @@
 #pragma once
 
-// Convolutions with one filter for each channel: blocks of channels are laid out as mote::cortexm::depthwise reads them.
+// s8 depthwise convolutions: the weights of a block of channels are repacked on the stack for mote::cortexm::depthwise.
 
 #include "mote/kernels/cortexm/depthwise.h"
 #include "mote/kernels/cortexm/runtime/conv.h"
 
 namespace mote::cortexm {
 
-constexpr int32_t kBlock = 64;  // channels at a time
+constexpr int32_t kBlock = 64;  // channels of a block
 constexpr int32_t kMostFastTaps = 9;
 constexpr int32_t kLeastDepthwiseShift = -22;
 
-// Weights of a block of channels as mote::cortexm::depthwise reads them, shifted left by one with their biases.
+// Weights of a block of channels as mote::cortexm::depthwise reads them; weights and biases are doubled.
 struct Block {
   uint32_t weights[kBlock / 2 * kMostFastTaps];
   Channel channels[kBlock];
   alignas(4) int8_t zeros[kBlock];
 };
 
-// Without a shift to the right the short form is one too low below zero: right where those are clamped away.
+// Without a right shift the short form is one too low for negative results, so it is exact only where those are clamped.
 inline bool fits_depthwise(const Stage& stage, int32_t o, int32_t taps) {
   return stage.tame(o, taps, kLeastDepthwiseShift) && (stage.shift(o) < 0 || stage.lo >= stage.zero);
 }
 
-// False where a channel has no short form.
+// Returns false when the short form is not exact for some channel.
 inline bool lay_out(const Stage& stage, const int8_t* weights, int32_t taps, int32_t x_zero, int32_t first, int32_t count, Block* b) {
   std::memset(b->zeros, x_zero, sizeof b->zeros);
   if (taps > kMostFastTaps || count % 4 != 0) return false;
@@ -45,7 +45,7 @@ inline bool lay_out(const Stage& stage, const int8_t* weights, int32_t taps, int
   return true;
 }
 
-// The channels of a block at one pixel, as the operator has it.
+// The channels of a block at one pixel, with the operator's own requantization.
 inline void exact_pixel(const Stage& stage, const int8_t* weights, int32_t x_zero, const int8_t* const* taps, int count, int32_t first,
                         int32_t channels, int8_t* out) {
   for (int32_t o = 0; o < channels; ++o) {
@@ -66,7 +66,7 @@ inline Window taps_of(const ops::Window& w) {
   return {small(r.kernel),    small(k.kernel),    small(r.stride),   small(k.stride),
           small(r.pad_begin), small(k.pad_begin), small(r.dilation), small(k.dilation)};
 }
-// Sizes that those hold.
+// True for sizes that the buffers hold.
 inline bool is_small(const Tensor& t) {
   for (int i = 1; i < 4; ++i)
     if (t.dim(i) > 0x7fff) return false;

@@ -1,6 +1,6 @@
 #pragma once
 
-// mote::cortexm::fast: the products of the instruction set this is compiled for.
+// mote::cortexm::fast: the convolutions and matrix products of the instruction set that this is compiled for.
 
 #if defined(__ARM_FEATURE_MVE)
 #include "mote/kernels/cortexm/runtime/helium_conv.h"

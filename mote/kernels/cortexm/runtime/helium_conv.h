@@ -1,7 +1,7 @@
 #pragma once
 
-// Convolutions of one group and matrix products with Helium: four channels at a time, weights as the file has them. What zero points add up
-// to is found for a block of channels before its pixels.
+// s8 convolutions of one group and matrix products with Helium (MVE): four output channels at a time, with the file's plain weights. The
+// zero points' contribution is computed for a block of channels before its pixels.
 
 #include <arm_mve.h>
 
@@ -10,7 +10,7 @@
 
 namespace mote::cortexm::helium {
 
-// Sums of `count` products of x with four rows of weights `step` bytes apart; loads beyond the end are left out.
+// Dot products of `count` inputs with four rows of weights, `step` bytes apart; tails are predicated, nothing is read beyond the end.
 inline int32x4_t dot_rows(const int8_t* x, const int8_t* w, int32_t step, int32_t count) {
   int32_t a = 0, b = 0, c = 0, d = 0;
   const int8_t *w1 = w + step, *w2 = w1 + step, *w3 = w2 + step;
@@ -27,18 +27,18 @@ inline int32x4_t dot_rows(const int8_t* x, const int8_t* w, int32_t step, int32_
   const int32_t sums[4] = {a, b, c, d};
   return vldrwq_s32(sums);
 }
-// Of weights alone.
+// Sums of the weights alone.
 inline int32_t sum_row(const int8_t* w, int32_t count) {
   int32_t sum = 0;
   for (; count > 0; count -= 16, w += 16) sum = vaddvaq_s8(sum, vldrbq_z_s8(w, vctp8q(static_cast<uint32_t>(count))));
   return sum;
 }
 
-// Four channels: what their sums begin with, and how they become elements.
+// Four channels: initial accumulators and requantization.
 struct Four {
-  int32_t bias[4], left[4], multiplier[4], minus[4], half[4], right[4];  // right: to the left, not positive
-  int32_t step;                                                          // to the next channel's weights; 0 where there is one alone
-  bool tame;                                                             // else as the operator has it
+  int32_t bias[4], left[4], multiplier[4], minus[4], half[4], right[4];  // right: right shift as a left shift (negative or 0)
+  int32_t step;                                                          // bytes to the next channel's weights; 0 for a single channel
+  bool tame;  // the short form is exact; otherwise the operator's own requantization
 };
 
 inline void set_four(const Stage& stage, const int8_t* weights, int32_t inputs, int32_t x_zero, int32_t o, int32_t outputs, Four* f) {
@@ -64,7 +64,7 @@ inline int32x4_t elements(int32x4_t sums, const Four& f, const Stage& stage) {
   return vmaxq_s32(vminq_s32(v, vdupq_n_s32(stage.hi)), vdupq_n_s32(stage.lo));
 }
 
-// Channels of one pixel. The last ones, fewer than four, one by one.
+// All channels of one pixel; a tail of fewer than four channel by channel.
 inline void put_four(const int8_t* x, const int8_t* w, int32_t inputs, const Four& f, const Stage& stage, const Residual& residual,
                      int32_t o, int32_t count, const int8_t* other, int8_t* out) {
   int32x4_t sums;
@@ -93,7 +93,7 @@ inline void put_four(const int8_t* x, const int8_t* w, int32_t inputs, const Fou
   }
 }
 
-constexpr int32_t kFours = 16;  // of channels at a time
+constexpr int32_t kFours = 16;  // groups of four channels in a block
 
 inline Status dense_conv(const OpContext& c) noexcept {
   const auto& a = c.attrs<ops::q_conv::Attrs>();
@@ -126,7 +126,7 @@ inline Status dense_conv(const OpContext& c) noexcept {
   return Status::kOk;
 }
 
-// Weights are read once for each row; rows are few.
+// Weights are read anew for each row; there are few rows.
 inline Status matmul(const OpContext& c) noexcept {
   const auto& a = c.attrs<ops::q_matmul::Attrs>();
   const Tensor &x = c.input(0), &w = c.input(1);

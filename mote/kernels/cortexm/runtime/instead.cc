@@ -1,5 +1,5 @@
-// In place of the operators' own sources (mote/ops/q_conv/q_conv.cc, ...), for programs whose every instruction has a kernel here: then the
-// portable kernels need not be linked. Other instructions are refused when a program is opened.
+// Replaces the portable kernels' sources (mote/ops/q_conv/q_conv.cc, ...) in builds for programs whose every instruction has a kernel here,
+// so that the portable kernels are not linked. Programs with other instructions are rejected when opened.
 
 #include "mote/kernels/cortexm/runtime/select.h"
 #include "mote/ops/q_avg_pool/q_avg_pool.h"

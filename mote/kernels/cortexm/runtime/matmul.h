@@ -1,15 +1,15 @@
 #pragma once
 
-// Rows of 8-bit inputs times a matrix.
+// s8 matrix products.
 
 #include "mote/kernels/cortexm/runtime/depthwise.h"
 #include "mote/ops/q_matmul/q_matmul.h"
 
 namespace mote::cortexm {
 
-constexpr int32_t kInputBlock = 1024;  // of a matrix product
+constexpr int32_t kInputBlock = 1024;  // inputs (K) of a block
 
-// Blocks of channels and of inputs, so that the stack holds them.
+// Blocked over output channels and K, so that buffers fit the stack.
 inline Status matmul(const OpContext& c) noexcept {
   const auto& a = c.attrs<ops::q_matmul::Attrs>();
   const Tensor &x = c.input(0), &w = c.input(1);

@@ -1,6 +1,7 @@
 #pragma once
 
-// The inner loops of products with plain weights: pixels are spread to pairs without their zero point, then multiplied with two channels.
+// The inner loops of convolutions and matrix products with plain weights: inputs are widened to 16-bit pairs less their zero point, then
+// multiplied with two output channels.
 
 #include "mote/kernels/cortexm/dsp.h"
 
@@ -16,14 +17,14 @@ inline uint32_t subtract_pair(uint32_t a, uint32_t b) {
 inline uint32_t subtract_pair(uint32_t a, uint32_t b) { return pair_of(low(a) - low(b), high(a) - high(b)); }
 #endif
 
-// Up to 3 bytes, the rest 0.
+// Loads up to 3 bytes, zero-extended to a word.
 inline uint32_t few_bytes(const int8_t* from, int32_t count) {
   uint32_t word = 0;
   for (int32_t i = 0; i < count; ++i) word |= static_cast<uint32_t>(static_cast<uint8_t>(from[i])) << 8 * i;
   return word;
 }
 
-// One of kPixels: for every 4 inputs a word with inputs 0 and 2, kPixels words further one with inputs 1 and 3.
+// Widens one of kPixels pixels: for every 4 inputs a word with inputs 0 and 2, and kPixels words further one with inputs 1 and 3.
 template <int kPixels>
 inline void spread(const int8_t* from, int32_t count, int32_t zero, uint32_t* to) {
   const uint32_t z = pair_of(zero, zero);
@@ -39,7 +40,7 @@ inline void spread(const int8_t* from, int32_t count, int32_t zero, uint32_t* to
   to[kPixels] = subtract_pair(odd_bytes(v), count > 1 ? z & 0xffff : 0);
 }
 
-// Adds to the sums of kPixels pixels times two channels the products of `groups` times 4 inputs, at the least one.
+// Adds to the accumulators of kPixels pixels times two channels, over `groups` (at least one) K groups of 4 inputs.
 template <int kPixels>
 [[gnu::noinline]] inline void add_groups(const uint32_t* x, const int8_t* w0, const int8_t* w1, int32_t groups, int32_t* sums) {
   int32_t a[kPixels], b[kPixels];
@@ -54,14 +55,14 @@ template <int kPixels>
   for (int p = 0; p < kPixels; ++p) sums[p] = a[p], sums[kPixels + p] = b[p];
 }
 #if MOTE_CORTEXM_DSP
-// The sums are r4 to r7, the inputs r8 to r11.
+// Registers: r4 to r7 accumulators, r8 to r11 inputs.
 template <>
 [[gnu::naked, gnu::noinline]] inline void add_groups<2>(const uint32_t* /*x*/, const int8_t* /*w0*/, const int8_t* /*w1*/,
                                                         int32_t /*groups*/, int32_t* /*sums*/) {
   asm volatile(
       "push {r4-r11, lr}\n"
       "ldr r12, [sp, #36]\n ldmia r12, {r4-r7}\n"
-      // Two groups a trip; an odd number begins with the second one.
+      // Unrolled by two groups; an odd number enters the loop in the middle.
       "lsrs r3, #1\n bcc 1f\n adds r3, #1\n b 2f\n"
       "1:\n"
       "ldr r12, [r1], #4\n ldmia r0!, {r8-r11}\n"
@@ -80,7 +81,7 @@ template <>
 }
 #endif
 
-// The same for any number of inputs.
+// The same for any K.
 template <int kPixels>
 inline void dot_2(const uint32_t* x, const int8_t* w0, const int8_t* w1, int32_t count, int32_t* sums) {
   const int32_t groups = count / 4, rest = count % 4;

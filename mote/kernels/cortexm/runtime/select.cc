@@ -20,10 +20,10 @@ Status average(const OpContext& c) noexcept {
 }
 
 bool is_s8(const Tensor& t) { return t.dtype() == DType::s8 && t.desc->layout == Layout::kPlain && t.desc->dynamic == 0; }
-// Weights (outputs, ..., inputs) without gaps. Verified dimensions do not overlap, so the outermost stride says it of all of them.
+// True for dense weights (outputs, ..., inputs). The verifier rejects overlapping dimensions, so the outermost stride decides.
 bool is_compact(const TensorDesc& w, int32_t inputs) { return w.strides[0] == inputs && inputs > 0 && w.dims[0] > 0; }
 
-// Operands and attributes that all of them need.
+// What all kernels here require of operands and attributes.
 template <class A>
 bool plain(const OpContext& c, const A& a) {
   for (int i = ops::kStageXZero; i <= ops::kStageXScale && i < c.input_count; ++i)
@@ -43,7 +43,7 @@ bool scaled_by(const OpContext& c, DTypeMask types) {
   const bool residual = c.has_input(ops::q_conv::kResidual);
   if (!is_compact(*w.desc, inputs) || inputs > kMostInputs || (residual && !kResiduals)) return nullptr;
   if ((kConvForms & ops::q_conv::kFormDense) != 0 && a.groups == 1) {
-    const bool added = !residual || a.sum_mode <= static_cast<uint32_t>(ops::QuantMode::kShift);  // to elements, not to sums
+    const bool added = !residual || a.sum_mode <= static_cast<uint32_t>(ops::QuantMode::kShift);  // added to elements, not to accumulators
     return added && inputs <= kMostPairBytes / 4 ? fast::dense_conv : nullptr;
   }
   if ((kConvForms & ops::q_conv::kFormGrouped) == 0 || a.groups != x.dim(3) || a.groups != w.dim(0) || residual) return nullptr;
@@ -57,7 +57,7 @@ bool scaled_by(const OpContext& c, DTypeMask types) {
   const ops::Window w = ops::q_avg_pool::window_of(a, *x.desc);
   for (int i = 0; i < 2; ++i) {
     const ops::WindowDim& d = w.dim[i];
-    // Every window has an element.
+    // No window is empty.
     if (d.dilation != 1 || d.pad_begin >= d.kernel || (y.dim(i + 1) - 1) * d.stride - d.pad_begin >= d.in || d.kernel > 0x7fff)
       return nullptr;
   }
@@ -75,7 +75,7 @@ bool scaled_by(const OpContext& c, DTypeMask types) {
 }  // namespace
 
 KernelFn select([[maybe_unused]] uint16_t op, [[maybe_unused]] const OpContext& c) noexcept {
-  // Builds for some programs leave out what those do not use.
+  // Builds for given programs leave out kernels that they do not use.
   if constexpr (selected_types(OpId::q_conv) != 0)
     if (op == static_cast<uint16_t>(OpId::q_conv)) return for_conv(c);
   if constexpr (selected_types(OpId::q_matmul) != 0)

@@ -4,8 +4,8 @@
 
 namespace mote::cortexm {
 
-// Kernels for .mote programs on microcontrollers, for InstanceOptions::select: products of 8-bit tensors with weights as the file has them.
-// Null where there is none: the operator's own kernel runs. They use up to 4.5 kB of stack, less for smaller layers.
+// Kernels for .mote programs on microcontrollers, for InstanceOptions::select: convolutions, matrix products and averages of 8-bit tensors,
+// with the file's plain weights. Null: not supported, the portable kernel runs. Kernels use up to 4.5 kB of stack, less for smaller layers.
 KernelFn select(uint16_t op, const OpContext& c) noexcept;
 
 }  // namespace mote::cortexm

@@ -1,6 +1,6 @@
 #pragma once
 
-// From sums to 8-bit elements, with scalings as the file has them.
+// Requantization of accumulators to 8 bits, with the operator's own multipliers.
 
 #include <cstring>
 
@@ -11,8 +11,8 @@ namespace mote::cortexm {
 
 constexpr int32_t kMostSum = (1 << 30) - 1, kMostProduct = 128 * 255, kMostInputs = kMostSum / kMostProduct;
 
-// sum * the f64 of these bits, rounded to an f64, then to the nearest whole number, ties away from zero; saturated, 0 for NaN. In integers:
-// the functions of a C library for f64 are slower, and five times as large.
+// sum * the f64 with these bits: rounded to f64, then half away from zero to an integer; saturates, 0 for NaN. In integer arithmetic,
+// because the C library's soft-float functions are slower and five times as large.
 inline int32_t times_real(int32_t sum, uint64_t bits) {
   const uint64_t fraction = bits & 0xfffffffffffff;
   const int exponent = static_cast<int>(bits >> 52 & 0x7ff);
@@ -20,7 +20,7 @@ inline int32_t times_real(int32_t sum, uint64_t bits) {
   const bool negative = (sum < 0) != (bits >> 63 != 0);
   const uint32_t size = sum < 0 ? 0u - static_cast<uint32_t>(sum) : static_cast<uint32_t>(sum),
                  zeros = static_cast<uint32_t>(__builtin_clz(size));
-  // The product is top and low's 32 bits, from the highest bit on; all of it is to be divided by 2^down.
+  // The product is `top` and 32 bits of `low` below it; all of it is divided by 2^down.
   const uint64_t mantissa = fraction << 11 | uint64_t{1} << 63;
   uint64_t low = uint64_t{size << zeros} * static_cast<uint32_t>(mantissa);
   uint64_t top = uint64_t{size << zeros} * static_cast<uint32_t>(mantissa >> 32) + (low >> 32);
@@ -41,7 +41,7 @@ inline int32_t times_real(int32_t sum, uint64_t bits) {
   return static_cast<int32_t>(v < kMost ? v : kMost);
 }
 
-// One number, or one for each channel.
+// A parameter: one value, or one for each channel.
 struct Numbers {
   const int32_t* first = nullptr;
   int32_t step = 0;
@@ -55,7 +55,7 @@ struct Numbers {
   int32_t operator()(int32_t i) const { return first[i * step]; }
 };
 
-// Sums become elements as QuantStage has it for fixed point, in a short form. Right for sums below 2^30, shifts to the left included.
+// Fixed-point requantization as in QuantStage, in a short form that is exact for accumulators below 2^30 after the left shift.
 struct Stage {
   Numbers biases, multiplier, shift;
   int32_t zero, lo, hi;
@@ -68,16 +68,16 @@ struct Stage {
   }
   [[gnu::always_inline]] int32_t bias(int32_t o) const { return biases.first != nullptr ? biases(o) : 0; }
   int32_t clamped(int32_t v) const { return v < lo ? lo : v > hi ? hi : v; }
-  // As the operator has it, for any sum.
+  // The operator's own requantization, for any accumulator.
   int32_t exact(int32_t sum, int32_t o) const { return ops::clamp_to(int64_t{ops::scale_by(sum, multiplier(o), shift(o))} + zero, lo, hi); }
-  // The same where multipliers are f64.
+  // The same for f64 multipliers.
   int32_t exact_real(int32_t sum, int32_t o) const {
     uint64_t bits;
     std::memcpy(&bits, multiplier.first + 2 * o * multiplier.step, 8);
     return ops::clamp_to(int64_t{times_real(sum, bits)} + zero, lo, hi);
   }
 
-  // A channel's scaling. grown: what sums are multiplied by first, as high_mul halves.
+  // A channel's scaling. grown: what accumulators are multiplied by first, because high_mul halves.
   struct Scaling {
     int32_t multiplier, right, half, grown;
   };
@@ -85,19 +85,19 @@ struct Stage {
     const int32_t s = shift(o), right = s < 0 ? -s : 0;
     return {multiplier(o), right, right > 0 ? 1 << (right - 1) : 0, s > 0 ? 2 << s : 2};
   }
-  // Whether the short form holds: shifts from `least` on, sums of `inputs` products and the bias below 2^30.
+  // Whether the short form is exact: shifts of at least `least`, accumulators of `inputs` products and the bias below 2^30.
   [[gnu::noinline]] bool tame(int32_t o, int32_t inputs, int32_t least) const {
     const int32_t s = shift(o), b = bias(o), limit = (s > 0 ? kMostSum >> (s < 7 ? s : 7) : kMostSum) - inputs * kMostProduct;
     return s <= 6 && s >= least && multiplier(o) >= 0 && b <= limit && b >= -limit;
   }
-  // Channels whose result is the same for all inputs, as those with weights of 0 are.
+  // Channels with a constant result, such as those whose weights are all 0.
   bool constant(int32_t o, int32_t inputs) const {
     const int64_t low = int64_t{bias(o)} - int64_t{inputs} * kMostProduct, high = int64_t{bias(o)} + int64_t{inputs} * kMostProduct;
     if (low != static_cast<int32_t>(low) || high != static_cast<int32_t>(high) || multiplier(o) < 0) return false;
     return exact(static_cast<int32_t>(low), o) == exact(static_cast<int32_t>(high), o);
   }
 
-  // Elements of one channel, in place of their sums. all_tame: every channel is known to be.
+  // Requantizes the accumulators of one channel in place. all_tame: the short form is known to be exact for every channel.
   template <int kCount>
   [[gnu::always_inline]] void elements(int32_t* sums, int32_t o, int32_t inputs, bool all_tame) const {
     if (!all_tame && !tame(o, inputs, -31)) {

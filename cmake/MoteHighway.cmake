@@ -1,0 +1,28 @@
+# Whether there are fast kernels: MOTE_KERNELS, by default on where Highway's headers are. In: _mote_isas, which becomes empty without.
+# Also run by itself (cmake -P), by a test.
+find_path(MOTE_HWY_INCLUDE hwy/highway.h PATHS /usr/include)
+set(_mote_kernels_default OFF)
+if(MOTE_HWY_INCLUDE AND _mote_isas AND NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")
+  set(_mote_kernels_default ON)
+endif()
+# Who turns them off knows; who merely lacks the headers is told at every configuration.
+if(NOT DEFINED MOTE_KERNELS_CHOSEN)
+  set(_chosen OFF)
+  if(DEFINED MOTE_KERNELS)
+    set(_chosen ON)
+  endif()
+  set(MOTE_KERNELS_CHOSEN ${_chosen} CACHE INTERNAL "MOTE_KERNELS was given, not defaulted")
+endif()
+option(MOTE_KERNELS "Build the fast kernels (needs Highway)" ${_mote_kernels_default})
+if(MOTE_KERNELS AND _mote_isas AND NOT MOTE_HWY_INCLUDE)
+  message(FATAL_ERROR "MOTE_KERNELS is on, and Highway's headers were not found (Debian: libhwy-dev; or -DMOTE_HWY_INCLUDE=FOLDER)")
+endif()
+if(NOT MOTE_KERNELS)
+  if(_mote_isas AND NOT MOTE_KERNELS_CHOSEN AND NOT MOTE_HWY_INCLUDE AND NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")
+    message(WARNING "Highway's headers were not found (Debian: libhwy-dev; or -DMOTE_HWY_INCLUDE=FOLDER): this build has NO FAST KERNELS, "
+                    "and programs run many times slower than they could. With Highway installed configure again with -DMOTE_KERNELS=ON.")
+  elseif(_mote_isas)
+    message(STATUS "MOTE_KERNELS is off: no fast kernels")
+  endif()
+  set(_mote_isas "")
+endif()

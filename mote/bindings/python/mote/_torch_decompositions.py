@@ -1,0 +1,495 @@
+"""What operators that Mote does not take become before they reach it: PyTorch's own decompositions, and where it has none, these."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch._refs  # registers decompositions
+from torch import Tensor
+from torch._decomp import global_decomposition_table
+
+from . import _torch_eigen, _torch_fft, _torch_linalg, _torch_special
+
+_MOST_COMPARED = 1 << 24  # elements of a comparison of everything with everything
+
+
+def _too_many(*sizes: Any) -> bool:
+    return all(isinstance(s, int) for s in sizes) and math.prod(sizes) > _MOST_COMPARED
+
+
+# --- numbers ---
+
+
+def frexp(x: Tensor) -> tuple[Tensor, Tensor]:
+    wide = x.to(torch.float64)
+    plain = (wide != 0) & torch.isfinite(wide)
+    size = torch.where(plain, wide.abs(), torch.ones_like(wide))
+    exponent = torch.floor(torch.log2(size)) + 1
+    part = size * torch.exp2(-exponent)
+    # The logarithm may be rounded across a power of two.
+    exponent = torch.where(part >= 1, exponent + 1, torch.where(part < 0.5, exponent - 1, exponent))
+    part = torch.where(part >= 1, part / 2, torch.where(part < 0.5, part * 2, part))
+    mantissa = torch.where(plain, torch.where(wide < 0, -part, part), wide)
+    return mantissa.to(x.dtype), torch.where(plain, exponent, torch.zeros_like(exponent)).to(torch.int32)
+
+
+def _steps(dtype: torch.dtype) -> int:
+    """Divisions that Euclid's algorithm takes at most: as many as there are Fibonacci numbers in the type."""
+    return {1: 13, 2: 24, 4: 47, 8: 92}[dtype.itemsize]
+
+
+def gcd(a: Tensor, b: Tensor) -> Tensor:
+    dtype = torch.result_type(a, b)
+    a, b = torch.broadcast_tensors(a.to(dtype).abs(), b.to(dtype).abs())  # type: ignore[no-untyped-call]
+    for _ in range(_steps(dtype)):
+        a, b = torch.where(b == 0, a, b), torch.where(b == 0, b, torch.remainder(a, torch.where(b == 0, torch.ones_like(b), b)))
+    return a
+
+
+def lcm(a: Tensor, b: Tensor) -> Tensor:
+    common = gcd(a, b)
+    a = a.to(common.dtype)
+    return (torch.where(common == 0, a, torch.floor_divide(a, torch.where(common == 0, torch.ones_like(common), common))) * b).abs()
+
+
+# --- order ---
+
+
+def _along(x: Tensor, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Tensor, Tensor]:
+    if x.dim() == 0:
+        return x.clone(), torch.zeros((), dtype=torch.int64)
+    values, places = torch.sort(x, dim)
+    n = x.shape[dim]
+    at = torch.full_like(values.narrow(dim, 0, 1), (n - 1) // 2, dtype=torch.int64)
+    if x.is_floating_point():
+        # What is not a number stands at the end.
+        odd = torch.isnan(values)
+        count = odd.sum(dim, keepdim=True)
+        if skip_nan:
+            at = torch.div(n - count - 1, 2, rounding_mode="floor").clamp(min=0)
+        else:
+            at = torch.where(count > 0, n - count, at)
+    value, place = torch.gather(values, dim, at), torch.gather(places, dim, at)
+    return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
+
+
+def median_dim(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    return _along(x, dim, keepdim, False)
+
+
+def nanmedian_dim(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    return _along(x, dim, keepdim, True)
+
+
+def _empty_median(x: Tensor) -> Tensor:
+    return torch.full((), math.nan if x.is_floating_point() else torch.iinfo(x.dtype).min, dtype=x.dtype)
+
+
+def median(x: Tensor) -> Tensor:
+    return _empty_median(x) if x.numel() == 0 else _along(x.reshape(-1), 0, False, False)[0]
+
+
+def nanmedian(x: Tensor) -> Tensor:
+    return _empty_median(x) if x.numel() == 0 else _along(x.reshape(-1), 0, False, True)[0]
+
+
+def mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent value, of several the smallest, and its last place."""
+    if x.dim() == 0:
+        return x.clone(), torch.zeros((), dtype=torch.int64)
+    n = x.shape[dim]
+    if _too_many(x.numel(), n):
+        return NotImplemented
+    moved = x.movedim(dim, -1)
+    numbers = moved.to(torch.uint8) if x.dtype == torch.bool else moved
+    values = torch.sort(numbers, -1)[0]
+    count = (values.unsqueeze(-1) == values.unsqueeze(-2)).sum(-1)
+    # Sorted, so that the first of those with most is the smallest.
+    value = torch.gather(values, -1, torch.argmax(count, -1, keepdim=True))
+    place = torch.where(numbers == value, torch.arange(n), torch.full_like(numbers, -1, dtype=torch.int64)).amax(-1, keepdim=True)
+    value, place = value.to(x.dtype).movedim(-1, dim), place.movedim(-1, dim)
+    return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
+
+
+def searchsorted(
+    row: Tensor, values: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None, sorter: Tensor | None = None
+) -> Any:
+    values = values if isinstance(values, Tensor) else torch.full((), values, dtype=torch.result_type(row, values))
+    if _too_many(values.numel(), row.shape[-1]):
+        return NotImplemented
+    if sorter is not None:
+        row = torch.gather(row, -1, sorter)
+    one = row.dim() == 1
+    behind = values.unsqueeze(-1)
+    row = row if one else row.unsqueeze(-2)
+    after = right or side == "right"
+    before = row <= behind if after else row < behind
+    if behind.is_floating_point():
+        before = before | (torch.isnan(behind) & (~torch.isnan(row) | after))
+    return before.sum(-1).to(torch.int32 if out_int32 else torch.int64)
+
+
+def bucketize(values: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
+    return searchsorted(boundaries, values, out_int32=out_int32, right=right)  # type: ignore[no-any-return]
+
+
+# --- counting ---
+
+
+def histc(x: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
+    flat = x.reshape(-1)
+    if _too_many(flat.numel(), bins):
+        return NotImplemented
+    if flat.numel() == 0:
+        return torch.zeros((bins,), dtype=x.dtype)
+    wide = flat.to(torch.float64)
+    low, high = torch.full((), float(min), dtype=torch.float64), torch.full((), float(max), dtype=torch.float64)
+    if min == max:
+        low, high = wide.amin(), wide.amax()
+    same = low == high
+    low, high = torch.where(same, low - 1, low), torch.where(same, high + 1, high)
+    inside = (wide >= low) & (wide <= high)
+    place = torch.floor((wide - low) * bins / (high - low)).clamp(max=bins - 1)
+    hit = (place.unsqueeze(0) == torch.arange(bins, dtype=torch.float64).unsqueeze(1)) & inside.unsqueeze(0)
+    return hit.sum(1).to(x.dtype)
+
+
+def _in_bins(flat: Tensor, edges: Tensor) -> Tensor:
+    """Whether elements lie in bins, (elements, bins): the last bin has its end, too."""
+    place = (edges.unsqueeze(0) <= flat.unsqueeze(1)).sum(1) - 1
+    bins = edges.shape[0] - 1
+    place = torch.where(flat == edges[-1], torch.full_like(place, bins - 1), place)
+    return (place.unsqueeze(1) == torch.arange(bins).unsqueeze(0)) & (flat <= edges[-1]).unsqueeze(1)
+
+
+def _counted(hit: Tensor, weight: Tensor | None) -> Tensor:
+    counted = hit.to(torch.float64) if weight is None else torch.where(hit, weight.reshape(-1, 1).to(torch.float64), 0.0)
+    return counted.sum(0)
+
+
+def _widths(edges: Tensor) -> Tensor:
+    return (edges[1:] - edges[:-1]).to(torch.float64)
+
+
+def histogram(x: Tensor, edges: Tensor, weight: Tensor | None, density: bool) -> tuple[Tensor, Tensor]:
+    found = _counted(_in_bins(x.reshape(-1), edges), weight)
+    if density:
+        found = found / found.sum() / _widths(edges)
+    return found.to(x.dtype), edges.clone()
+
+
+def _bin_edges(x: Tensor, bins: int, range: Any) -> Tensor:
+    wide = x.reshape(-1).to(torch.float64)
+    if range is None:
+        low, high = (wide.amin(), wide.amax()) if x.numel() > 0 else (wide.new_zeros(()), wide.new_zeros(()))
+    else:
+        low, high = (torch.full((), float(r), dtype=torch.float64) for r in range)
+    same = low == high
+    low, high = torch.where(same, low - 0.5, low), torch.where(same, high + 0.5, high)
+    return (low + (high - low) * torch.arange(bins + 1, dtype=torch.float64) / bins).to(x.dtype)
+
+
+def histogram_bin_ct(
+    x: Tensor, bins: int = 100, *, range: Any = None, weight: Tensor | None = None, density: bool = False
+) -> Any:
+    return NotImplemented if _too_many(x.numel(), bins) else histogram(x, _bin_edges(x, bins, range), weight, density)
+
+
+def histogramdd_edges(
+    x: Tensor, bins: list[int], *, range: Any = None, weight: Tensor | None = None, density: bool = False
+) -> list[Tensor]:
+    columns = x.reshape(-1, len(bins)).unbind(1)
+    return [_bin_edges(c, n, None if range is None else range[2 * i : 2 * i + 2]) for i, (c, n) in enumerate(zip(columns, bins))]
+
+
+def histogramdd_bins(x: Tensor, bins: list[Tensor], *, weight: Tensor | None = None, density: bool = False) -> Any:
+    sizes = [e.shape[0] - 1 for e in bins]
+    rows = x.reshape(-1, len(bins))
+    if _too_many(rows.shape[0], *sizes):
+        return NotImplemented
+    hit, volume = torch.ones((rows.shape[0], 1), dtype=torch.bool), torch.ones((1,), dtype=torch.float64)
+    for column, edges in zip(rows.unbind(1), bins):
+        hit = (hit.unsqueeze(2) & _in_bins(column, edges).unsqueeze(1)).flatten(1)
+        volume = (volume.unsqueeze(1) * _widths(edges)).flatten()
+    found = _counted(hit, weight)
+    if density:
+        found = found / found.sum() / volume
+    return found.to(x.dtype).reshape(sizes)
+
+
+def histogramdd_bin_cts(x: Tensor, bins: list[int], *, range: Any = None, weight: Tensor | None = None, density: bool = False) -> Any:
+    return histogramdd_bins(x, histogramdd_edges(x, bins, range=range), weight=weight, density=density)
+
+
+def histogram_bins(x: Tensor, bins: Tensor, *, weight: Tensor | None = None, density: bool = False) -> tuple[Tensor, Tensor]:
+    return NotImplemented if _too_many(x.numel(), bins.numel()) else histogram(x, bins, weight, density)
+
+
+def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Any:
+    """Of 8 bits: how long the counts of wider integers get is bounded by nothing."""
+    if x.dtype not in (torch.uint8, torch.int8) or not isinstance(minlength, int):
+        return NotImplemented
+    most = max(torch.iinfo(x.dtype).max + 1, minlength)
+    hit = x.unsqueeze(1) == torch.arange(most).unsqueeze(0)
+    found = _counted(hit, weights).to(torch.int64 if weights is None else _weight_type(weights))
+    size = x.to(torch.int64).amax() + 1 if x.numel() > 0 else torch.zeros((), dtype=torch.int64)
+    return torch.masked_select(found, torch.arange(most) < size.clamp(min=minlength))
+
+
+def _weight_type(weights: Tensor) -> torch.dtype:
+    return weights.dtype if weights.dtype == torch.float32 else torch.float64
+
+
+def nonzero_static(x: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    flat = (x != 0).reshape(-1)
+    n = flat.shape[0]
+    places = torch.sort(torch.where(flat, torch.arange(n), torch.full((), n)))[0][:size]
+    if size > n:
+        places = torch.cat([places, torch.full((size - n,), n)])
+    columns, step = [], n
+    for side in x.shape:
+        step = step // side if side else 0
+        columns.append(torch.remainder(torch.div(places, max(step, 1), rounding_mode="floor"), max(side, 1)))
+    if not columns:
+        return torch.zeros((size, 0), dtype=torch.int64)
+    found = torch.stack(columns, 1)
+    return torch.where((places == n).unsqueeze(1), torch.full_like(found, fill_value), found)
+
+
+def repeat_interleave(repeats: Tensor, *, output_size: int | None = None) -> Any:
+    if output_size is None:
+        return NotImplemented
+    ends = torch.cumsum(repeats, 0)
+    return searchsorted(ends, torch.arange(output_size), right=True)
+
+
+def segment_reduce(
+    x: Tensor, reduce: str, *, lengths: Tensor | None = None, indices: Tensor | None = None, offsets: Tensor | None = None, axis: int = 0,
+    unsafe: bool = False, initial: Any = None,
+) -> Any:  # fmt: skip
+    bounds = lengths if lengths is not None else offsets
+    if bounds is None or indices is not None:
+        return NotImplemented
+    bounds = bounds.to(torch.int64)
+    if lengths is not None:
+        ends = torch.cumsum(bounds, -1)
+        begins = ends - bounds
+    else:
+        begins, ends = bounds[..., :-1], bounds[..., 1:]
+    n = x.shape[axis]
+    if _too_many(x.numel(), begins.shape[-1]):
+        return NotImplemented
+    place = torch.arange(n)
+    member = (place >= begins.unsqueeze(-1)) & (place < ends.unsqueeze(-1))  # (before, segments, n)
+    trailing = x.dim() - axis - 1
+    member = member.reshape(*member.shape, *[1] * trailing)
+    data = x.unsqueeze(axis)
+    none = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}[reduce]
+    inside = torch.where(member, data, torch.full((), none, dtype=x.dtype))
+    along = axis + 1
+    count = member.sum(along)
+    if reduce in ("max", "min"):
+        y = inside.amax(along) if reduce == "max" else inside.amin(along)
+    else:
+        y = inside.prod(along) if reduce == "prod" else inside.sum(along)
+    if initial is not None:
+        start = torch.full((), float(initial), dtype=x.dtype)
+        if reduce in ("max", "min"):
+            y = torch.maximum(y, start) if reduce == "max" else torch.minimum(y, start)
+        else:
+            y = y * start if reduce == "prod" else y + start
+    if reduce == "mean":
+        empty = torch.full_like(y, math.nan) if initial is None else y
+        y = torch.where(count > 0, y / count.clamp(min=1).to(x.dtype), empty)
+    return y
+
+
+# --- scattering ---
+
+
+def index_reduce(x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
+    if x.dim() == 0:
+        return index_reduce(x.reshape(1), 0, index, source.reshape(-1), reduce, include_self=include_self).reshape(())
+    shape = [1] * x.dim()
+    shape[dim] = -1
+    places = index.reshape(shape).expand(source.shape)
+    return torch.scatter_reduce(x, dim, places, source, reduce, include_self=include_self)
+
+
+def put(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    flat = torch.index_put(x.reshape(-1), (index.reshape(-1),), source.reshape(-1), accumulate)
+    return flat.reshape(x.shape)
+
+
+# --- others ---
+
+
+def angle(x: Tensor) -> Any:
+    if x.is_complex():
+        return NotImplemented
+    result = x.dtype if x.is_floating_point() else torch.get_default_dtype()
+    y = torch.where(x < 0, torch.full((), math.pi, dtype=result), torch.zeros((), dtype=result))
+    return torch.where(torch.isnan(x), x, y) if x.is_floating_point() else y
+
+
+def nextafter(a: Tensor, b: Tensor) -> Tensor:
+    """By the bits: neighbours of one sign are neighbours as integers."""
+    dtype = torch.result_type(a, b)
+    a, b = torch.broadcast_tensors(a.to(dtype), b.to(dtype))  # type: ignore[no-untyped-call]
+    bits = {2: torch.int16, 4: torch.int32, 8: torch.int64}[dtype.itemsize]
+    one = torch.ones((), dtype=bits)
+    step = torch.where((b > a) == (a > 0), one, -one)
+    y = (a.clone().view(bits) + step).view(dtype)
+    smallest = torch.ones(a.shape, dtype=bits).view(dtype)
+    y = torch.where(a == 0, torch.where(b < 0, -smallest, smallest), y)
+    return torch.where(torch.isnan(a) | torch.isnan(b), a + b, torch.where(a == b, b, y))
+
+
+def logcumsumexp(x: Tensor, dim: int) -> Tensor:
+    wide = x.to(torch.float64)
+    if x.dim() == 0 or x.numel() == 0:
+        return x.clone()
+    most = wide.amax(dim, keepdim=True)
+    most = torch.where(torch.isfinite(most), most, torch.zeros_like(most))
+    return (torch.log(torch.cumsum(torch.exp(wide - most), dim)) + most).to(x.dtype)
+
+
+def trilinear(
+    a: Tensor, b: Tensor, c: Tensor, expand1: list[int], expand2: list[int], expand3: list[int], sumdim: list[int], unroll_dim: int = 1
+) -> Tensor:
+    for places, which in ((expand1, 0), (expand2, 1), (expand3, 2)):
+        for place in sorted(places):
+            a, b, c = (x.unsqueeze(place) if i == which else x for i, x in enumerate((a, b, c)))
+    product = a * b * c
+    return product.sum(sumdim, dtype=product.dtype) if sumdim else product
+
+
+def as_strided_scatter(x: Tensor, src: Tensor, size: list[int], stride: list[int], storage_offset: int | None = None) -> Tensor:
+    places = torch.as_strided_copy(torch.arange(x.numel()).reshape(x.shape), size, stride, storage_offset)
+    return torch.scatter(x.reshape(-1), 0, places.reshape(-1), src.reshape(-1)).reshape(x.shape)
+
+
+def diagonal_scatter(x: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    places = torch.diagonal_copy(torch.arange(x.numel()).reshape(x.shape), offset, dim1, dim2)
+    return torch.scatter(x.reshape(-1), 0, places.reshape(-1), src.reshape(-1)).reshape(x.shape)
+
+
+def hash_tensor(x: Tensor, dim: list[int] | None = None, *, keepdim: bool = False, mode: int = 0) -> Any:
+    """Exclusive or of the elements' bits, of floats as doubles."""
+    bits = x.to(torch.float64).view(torch.int64) if x.is_floating_point() else x.to(torch.int64)
+    places = sorted({d % max(x.dim(), 1) for d in dim}) if dim else list(range(x.dim()))
+    if mode != 0 or not all(isinstance(x.shape[d], int) for d in places[: x.dim()]):
+        return NotImplemented
+    for d in places if x.dim() else ():
+        while (n := bits.shape[d]) > 1:
+            half = n // 2
+            folded = bits.narrow(d, 0, half) ^ bits.narrow(d, half, half)
+            bits = folded if n % 2 == 0 else torch.cat([folded, bits.narrow(d, n - 1, 1)], d)
+    if x.dim() and not keepdim:
+        bits = bits.squeeze(places)
+    return bits.to(torch.uint64)
+
+
+# --- losses ---
+
+
+def _chunked_loss(
+    x: Tensor, linear: Tensor, target: Tensor, bias: Tensor | None, weight: Tensor | None, reduction: str, ignored: int
+) -> Tensor:
+    """Chunks save memory while training; the loss is that of all at once, in at least 32 bits."""
+    wide = torch.promote_types(x.dtype, torch.float32)
+    logits = torch.nn.functional.linear(x.to(wide), linear.to(wide), None if bias is None else bias.to(wide))
+    weight = None if weight is None else weight.to(wide)
+    return torch.nn.functional.cross_entropy(logits, target, weight=weight, reduction=reduction, ignore_index=ignored).to(x.dtype)
+
+
+def linear_cross_entropy(
+    x: Tensor, linear: Tensor, target: Tensor, bias: Tensor | None, weight: Tensor | None, reduction: str, ignore_index: int,
+    label_smoothing: float, chunk: int, policy: str, dtype: torch.dtype, retain: bool, *gradients: bool,
+) -> Any:  # fmt: skip
+    if any(gradients) or label_smoothing != 0:
+        return NotImplemented
+    loss = _chunked_loss(x, linear, target, bias, weight, reduction, ignore_index)
+    return loss, x.new_empty((0, 0)), x.new_empty((0, 0)), x.new_empty((0,))
+
+
+def linear_cross_entropy_of_each(
+    x: Tensor, linear: Tensor, target: Tensor, bias: Tensor | None, weight: Tensor | None, ignore_index: int, chunk: int, policy: str,
+    dtype: torch.dtype,
+) -> Tensor:  # fmt: skip
+    return _chunked_loss(x, linear, target, bias, weight, "none", ignore_index)
+
+
+def convert_element_type(x: Tensor, dtype: torch.dtype) -> Tensor:
+    """What references of PyTorch's own decompositions (renorm of f16) end in."""
+    return x.to(dtype)
+
+
+def _of_torch_nn() -> dict[Any, Callable[..., Any]]:
+    """Operators that a module of PyTorch registers itself."""
+    try:
+        import torch.nn.modules.linear_cross_entropy  # noqa: F401
+    except ImportError:  # this PyTorch has none
+        return {}
+    ops = torch.ops.torch_nn
+    return {
+        ops._linear_cross_entropy_batch_chunked.default: linear_cross_entropy,
+        ops._linear_cross_entropy_batch_chunked_no_reduction.default: linear_cross_entropy_of_each,
+    }
+
+
+def _own() -> dict[Any, Callable[..., Any]]:
+    aten = torch.ops.aten
+    return {
+        aten.frexp.Tensor: frexp,
+        aten.gcd.default: gcd,
+        aten.lcm.default: lcm,
+        aten.median.default: median,
+        aten.median.dim: median_dim,
+        aten.nanmedian.default: nanmedian,
+        aten.nanmedian.dim: nanmedian_dim,
+        aten.mode.default: mode,
+        aten.searchsorted.Tensor: searchsorted,
+        aten.searchsorted.Scalar: searchsorted,
+        aten.bucketize.Tensor: bucketize,
+        aten.bucketize.Scalar: bucketize,
+        aten.histc.default: histc,
+        aten.bincount.default: bincount,
+        aten.histogram.bin_ct: histogram_bin_ct,
+        aten.histogram.bins_tensor: histogram_bins,
+        aten._histogramdd_bin_edges.default: histogramdd_edges,
+        aten._histogramdd_from_bin_cts.default: histogramdd_bin_cts,
+        aten._histogramdd_from_bin_tensors.default: histogramdd_bins,
+        aten.nonzero_static.default: nonzero_static,
+        aten.repeat_interleave.Tensor: repeat_interleave,
+        aten.segment_reduce.default: segment_reduce,
+        aten.index_reduce.default: index_reduce,
+        aten.put.default: put,
+        aten.angle.default: angle,
+        aten.nextafter.default: nextafter,
+        aten.logcumsumexp.default: logcumsumexp,
+        aten._trilinear.default: trilinear,
+        aten.as_strided_scatter.default: as_strided_scatter,
+        aten.diagonal_scatter.default: diagonal_scatter,
+        aten.hash_tensor.default: hash_tensor,
+        torch.ops.prims.convert_element_type.default: convert_element_type,
+        **_of_torch_nn(),
+        **_torch_special.table(),
+        **_torch_linalg.table(),
+        **_torch_eigen.table(),
+        **_torch_fft.table(),
+    }
+
+
+@functools.cache
+def table(kept: frozenset[str]) -> dict[Any, Callable[..., Any]]:
+    """Decompositions by operator, without those of operators in `kept`."""
+    # torch.export's own go first: they keep what core ATen has.
+    default: Any = torch.export.default_decompositions()
+    further = {op: f for op, f in global_decomposition_table["post_autograd"].items() if isinstance(op, torch._ops.OpOverload)}
+    every = {**further, **dict(default.items()), **_own()}
+    return {op: function for op, function in every.items() if str(op) not in kept}
