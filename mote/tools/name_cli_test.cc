@@ -117,7 +117,8 @@ TEST_F(NameCli, NodesThatAreThereStayInFloat) {
   for (const char* name : {"encoder", "decoder"}) {
     const Ran r = mote(in_folder(compile + name));
     ASSERT_EQ(r.exit_code, 0) << r.err;
-    for (const auto& op : r.json()["quantization"]["ops"])
+    const cli_test::Json report = r.json();
+    for (const auto& op : report["quantization"]["ops"])
       EXPECT_EQ(op["precision"] == "f32", contains(op["name"].get<std::string>(), name)) << op.dump();
   }
 }

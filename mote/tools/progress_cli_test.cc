@@ -4,8 +4,10 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 
 #include "mote/tools/npy.h"
 #include "mote/tools/testing/cli.h"
@@ -88,18 +90,23 @@ class ProgressCli : public ::testing::Test {
     EXPECT_EQ(r.exit_code, 0) << r.err;
     return path;
   }
-  // Work of more than a second says what it does and since when, and takes that away at the end.
-  static void expect_shown(const std::string& arguments, const std::string& stage, bool percent) {
-    const Seen seen = on_terminal(arguments);
-    SCOPED_TRACE(arguments + "\n" + seen.text);
+  // Work of more than a second says what it does and since when, and takes that away at the end. The job grows until it lasts long enough
+  // to tell on this machine: `arguments` makes the command for a size.
+  using Job = std::function<std::string(int size)>;
+  static void expect_shown(const Job& arguments, int size, const std::string& stage, bool percent) {
+    Seen seen = on_terminal(arguments(size));
+    for (; seen.exit_code == 0 && seen.seconds < kLongEnough && size < 100000; seen = on_terminal(arguments(size)))
+      size = std::max(size + 1, static_cast<int>(1.5 * size * kLongEnough / seen.seconds));
+    SCOPED_TRACE(arguments(size) + "\n" + seen.text);
     EXPECT_EQ(seen.exit_code, 0);
-    ASSERT_GT(seen.seconds, 1.3) << "too short to tell: the test needs a larger job";
+    ASSERT_GE(seen.seconds, kLongEnough) << "the job does not grow with its size";
     EXPECT_TRUE(contains(seen.text, stage));
     EXPECT_TRUE(contains(seen.text, ", 1 s")) << "nothing shows that time passes";
     EXPECT_EQ(contains(seen.text, " % "), percent);
     EXPECT_EQ(seen.text.rfind("\r\033[K"), seen.text.size() - 4) << "the line stays behind";
   }
 
+  static constexpr double kLongEnough = 2;  // seconds: ", 1 s" has been on the terminal for a while
   const TempPath folder_{"progress_cli"};
 };
 
@@ -108,20 +115,28 @@ TEST_F(ProgressCli, ALongStageIsShownThoughItReportsNothingInBetween) {
   const NpyArray x{DType::f32, {kSize, kSize}, std::vector<uint8_t>(4 * kSize * kSize)};
   std::string error;
   ASSERT_TRUE(write_npy(in("x.npy"), x, &error)) << error;
-  expect_shown("run " + program(120) + " --input x=" + in("x.npy") + " --kernels portable", "running", false);
+  const Job run = [&](int size) { return "run " + program(size) + " --input x=" + in("x.npy") + " --kernels portable"; };
+  expect_shown(run, 60, "running", false);
 }
 
 TEST_F(ProgressCli, CompilingAndSelftestShowTheirStages) {
-  expect_shown("compile " + model(2) + " -o " + in("p.mote") + " --golden-examples 50", "check", true);
-  expect_shown("selftest " + in("p.mote") + " --kernels portable", "running examples", true);
+  const std::string path = in("p.mote"), onnx = model(2);
+  const auto compile = [&](int examples) { return "compile " + onnx + " -o " + path + " --golden-examples " + std::to_string(examples); };
+  expect_shown(compile, 25, "check", true);
+  const Job selftest = [&](int examples) {
+    EXPECT_EQ(cli_test::mote(compile(examples)).exit_code, 0);
+    return "selftest " + path + " --kernels portable";
+  };
+  expect_shown(selftest, 25, "running examples", true);
 }
 
 TEST_F(ProgressCli, CommandsThatRunProgramsShowProgress) {
   const std::string path = program(2);
-  expect_shown("bench " + path + " --duration 1.5", "measuring", true);
-  expect_shown("bench " + path + " --period-us 100000 --duration 1.5", "measuring", true);
-  expect_shown("profile " + path + " --kernels portable --runs 50", "running", true);
-  expect_shown("validate " + model(2) + " " + path + " --reference mote --samples 50", "running the reference", true);
+  const auto times = [&](const std::string& before) { return [before](int n) { return before + std::to_string(n); }; };
+  expect_shown(times("bench " + path + " --duration "), 2, "measuring", true);
+  expect_shown(times("bench " + path + " --period-us 100000 --duration "), 2, "measuring", true);
+  expect_shown(times("profile " + path + " --kernels portable --runs "), 50, "running", true);
+  expect_shown(times("validate " + model(2) + " " + path + " --reference mote --samples "), 25, "running the reference", true);
 }
 
 TEST_F(ProgressCli, NothingIsWrittenWhereThereIsNoTerminal) {

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -87,9 +89,7 @@ inline emit::FileBytes counter() {
 // A file in the temporary folder that goes away with this object.
 class TempPath {
  public:
-  explicit TempPath(const std::string& name)
-      : path_((std::filesystem::temp_directory_path() / ("mote_" + std::to_string(reinterpret_cast<uintptr_t>(this)) + "_" + name))
-                  .string()) {}
+  explicit TempPath(const std::string& name) : path_((std::filesystem::temp_directory_path() / unique(name)).string()) {}
   TempPath(const std::string& name, ConstBytes bytes) : TempPath(name) {
     std::string error;
     EXPECT_TRUE(emit::save_file(path_, bytes, &error)) << error;
@@ -102,6 +102,12 @@ class TempPath {
   const char* c_str() const { return path_.c_str(); }
 
  private:
+  // Addresses repeat between processes under the address sanitizer: a random number tells processes apart, a count the files of one.
+  static std::string unique(const std::string& name) {
+    static const uint64_t process = uint64_t{std::random_device{}()} << 32 | std::random_device{}();
+    static std::atomic<int> count{0};
+    return "mote_" + std::to_string(process) + "_" + std::to_string(count++) + "_" + name;
+  }
   std::string path_;
 };
 
