@@ -13,7 +13,7 @@
 namespace mote::backends::opencl {
 namespace {
 
-constexpr int32_t kGroup = 64, kQueries = 4;  // attention.cl
+constexpr int32_t kAttentionGroup = 64, kQueries = 4;  // attention.cl
 
 // A constant of truths, as numbers to add.
 Place add_truths(const Operand& mask, Recorder& r) {
@@ -69,8 +69,9 @@ const char* lower_attention(const OpView& op, Recorder* r) {
     }
   }
   const auto parts_of = [](int32_t n, int32_t by) { return static_cast<size_t>((n + by - 1) / by); };
-  r->launch(op, "attention", {parts_of(p.queries, kQueries) * kGroup, parts_of(p.width, kGroup), static_cast<size_t>(q.dims[0] * p.heads)},
-            {kGroup, 1, 1})
+  r->launch(op, "attention",
+            {parts_of(p.queries, kQueries) * kAttentionGroup, parts_of(p.width, kAttentionGroup), static_cast<size_t>(q.dims[0] * p.heads)},
+            {kAttentionGroup, 1, 1})
       .tensor(q.place)
       .tensor(k.place)
       .tensor(v.place)
@@ -78,7 +79,7 @@ const char* lower_attention(const OpView& op, Recorder* r) {
       .tensor(r->add_constant(lengths.data(), lengths.size()))
       .tensor(y.place)
       .value(p)
-      .each(static_cast<double>(parts_of(p.keys, kGroup)) * kQueries * (p.depth + kGroup));
+      .each(static_cast<double>(parts_of(p.keys, kAttentionGroup)) * kQueries * (p.depth + kAttentionGroup));
   return nullptr;
 }
 

@@ -14,7 +14,7 @@ namespace mote::backends::opencl {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr uintmax_t kMostBytes = 64u << 20;
+constexpr uintmax_t kMaxBinaryBytes = 64u << 20;
 
 // Empty: nothing is kept.
 fs::path folder() {
@@ -61,7 +61,7 @@ class OwnFile {
   }
   bool read(std::string* out) const {
     struct stat about;
-    if (fstat(number, &about) != 0 || about.st_size <= 64 || static_cast<uintmax_t>(about.st_size) > kMostBytes) return false;
+    if (fstat(number, &about) != 0 || about.st_size <= 64 || static_cast<uintmax_t>(about.st_size) > kMaxBinaryBytes) return false;
     out->resize(static_cast<size_t>(about.st_size));
     for (size_t at = 0; at < out->size();) {
       const ssize_t n = ::read(number, &(*out)[at], out->size() - at);
@@ -105,7 +105,7 @@ bool load_binary(const std::string& key, std::vector<unsigned char>* out) try {
 
 void store_binary(const std::string& key, const std::vector<unsigned char>& binary) try {
   const fs::path at = folder();
-  if (at.empty() || binary.empty() || binary.size() + 64 > kMostBytes) return;
+  if (at.empty() || binary.empty() || binary.size() + 64 > kMaxBinaryBytes) return;
   std::error_code error;
   fs::create_directories(at.parent_path(), error);
   (void)mkdir(at.c_str(), 0700);

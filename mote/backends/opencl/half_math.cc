@@ -17,9 +17,9 @@ constexpr double kLeastNormal = 6.103515625e-05;  // devices may take what is sm
 double to_half(double v) { return std::fabs(v) < kLeastNormal ? 0 : double{static_cast<float>(f16(static_cast<float>(v)))}; }
 
 // The sum of a row of the input and a column of weights, in f16 by blocks, minus the true one.
-class Error {
+class RoundingError {
  public:
-  explicit Error(float scale) : scale_(scale) {}
+  explicit RoundingError(float scale) : scale_(scale) {}
   void add(double x, double w) {
     exact_ += x * w;
     block_ = to_half(x * to_half(w / scale_) + block_);
@@ -56,7 +56,7 @@ double half_math_error(const OpView& op, const float* x) {
   for (int64_t at = 0; at < count && samples < kSamples; at += step, ++samples) {
     const auto column = static_cast<int32_t>(at % n), row = static_cast<int32_t>(at / n);
     const float* v = weights.data() + static_cast<size_t>(column) * static_cast<size_t>(k);
-    Error e(scale);
+    RoundingError e(scale);
     if (!conv) {
       for (int32_t i = 0; i < k; ++i) e.add(double{x[int64_t{row} * k + i]}, double{v[i]});
     } else {

@@ -15,7 +15,7 @@
 namespace mote::backends::opencl {
 namespace {
 
-constexpr uint64_t kMostBytes = 0x7fffffff;  // kernels count elements in 31 bits
+constexpr uint64_t kMaxBufferBytes = 0x7fffffff;  // kernels count elements in 31 bits
 
 // One entry for each operator that has kernels.
 struct Family {
@@ -117,7 +117,7 @@ class Planner {
     }
     storage.end();
     plan_.buffer_bytes[0] = plan_.constants.size() * 4;
-    return std::all_of(plan_.buffer_bytes.begin(), plan_.buffer_bytes.end(), [](uint64_t bytes) { return bytes <= kMostBytes; }) ||
+    return std::all_of(plan_.buffer_bytes.begin(), plan_.buffer_bytes.end(), [](uint64_t bytes) { return bytes <= kMaxBufferBytes; }) ||
            fail("the piece's weights or tensors are more than kernels can address");
   }
 

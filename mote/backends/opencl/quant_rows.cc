@@ -13,7 +13,7 @@
 namespace mote::backends::opencl {
 namespace {
 
-constexpr int32_t kGroup = 64;  // group.cl
+constexpr int32_t kQuantGroup = 64;  // group.cl
 
 // What f makes of each byte of a type, as a table.
 template <class F>
@@ -98,7 +98,7 @@ const char* lower_q_softmax(const OpView& op, Recorder* r) {
   ops::q_softmax::exponentials(op.attributes<ops::q_softmax::Attrs>(), exps);
   const int32_t length = x.dim(-1);
   const ops::IntRange range = ops::int_range(y.dtype);
-  r->launch(op, "quant_softmax", {static_cast<size_t>(x.count() / length) * kGroup}, {kGroup})
+  r->launch(op, "quant_softmax", {static_cast<size_t>(x.count() / length) * kQuantGroup}, {kQuantGroup})
       .tensor(x.place)
       .tensor(r->add_constant(exps, 256))
       .tensor(y.place)
@@ -106,7 +106,7 @@ const char* lower_q_softmax(const OpView& op, Recorder* r) {
       .value(flip_of(x.dtype))
       .value(range.lo)
       .value(range.hi)
-      .each(std::max(1.0, 3.0 * length / kGroup));
+      .each(std::max(1.0, 3.0 * length / kQuantGroup));
   return nullptr;
 }
 
@@ -131,12 +131,12 @@ const char* lower_q_reduce(const OpView& op, Recorder* r) {
   s.divisor = kind == rd::Kind::kMean ? static_cast<float>(over.length) : 1;
   s.factor = a.real_multiplier;
   const auto count = static_cast<int32_t>(y.count());
-  const bool columns = over.inner >= kGroup && over.length <= 256;
-  auto args =
-      r->launch(op, columns ? "quant_reduce_columns" : "quant_reduce", {static_cast<size_t>(count) * (columns ? 1 : kGroup)}, {kGroup});
+  const bool columns = over.inner >= kQuantGroup && over.length <= 256;
+  auto args = r->launch(op, columns ? "quant_reduce_columns" : "quant_reduce", {static_cast<size_t>(count) * (columns ? 1 : kQuantGroup)},
+                        {kQuantGroup});
   args.tensor(x.place).tensor(y.place).value(over.length).value(over.inner).value(s);
   if (columns) args.value(count);
-  args.each(columns ? over.length : std::max(1.0, static_cast<double>(over.length) / kGroup));
+  args.each(columns ? over.length : std::max(1.0, static_cast<double>(over.length) / kQuantGroup));
   return nullptr;
 }
 

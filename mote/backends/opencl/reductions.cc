@@ -18,7 +18,7 @@
 namespace mote::backends::opencl {
 namespace {
 
-constexpr int32_t kGroup = 64;  // reduce.cl
+constexpr int32_t kReduceGroup = 64;  // reduce.cl
 
 int64_t product_of(const int32_t* dims, int begin, int end) {
   int64_t n = 1;
@@ -69,11 +69,12 @@ const char* lower_reduce(const OpView& op, Recorder* r) {
   if (r == nullptr) return nullptr;
   const int32_t length = over.length, inner = over.inner;
   const int32_t kind = kind_of(static_cast<OpId>(op.op)), count = static_cast<int32_t>(y.count());
-  const bool columns = inner >= kGroup && length <= 256;
-  auto args = r->launch(op, columns ? "reduce_columns" : "reduce", {static_cast<size_t>(count) * (columns ? 1 : kGroup)}, {kGroup});
+  const bool columns = inner >= kReduceGroup && length <= 256;
+  auto args =
+      r->launch(op, columns ? "reduce_columns" : "reduce", {static_cast<size_t>(count) * (columns ? 1 : kReduceGroup)}, {kReduceGroup});
   args.tensor(x.place).tensor(y.place).value(length).value(inner).value(kind);
   if (columns) args.value(count);
-  args.each(columns ? length : std::max(1.0, static_cast<double>(length) / kGroup));
+  args.each(columns ? length : std::max(1.0, static_cast<double>(length) / kReduceGroup));
   return nullptr;
 }
 
@@ -85,13 +86,13 @@ const char* lower_softmax(const OpView& op, Recorder* r) {
   const int32_t given = op.attributes<ops::softmax::Attrs>().axis;
   const int axis = given < 0 ? given + x.rank : given;
   const int32_t length = x.dims[axis], inner = static_cast<int32_t>(product_of(x.dims, axis + 1, x.rank));
-  r->launch(op, "softmax", {static_cast<size_t>(x.count() / length) * kGroup}, {kGroup})
+  r->launch(op, "softmax", {static_cast<size_t>(x.count() / length) * kReduceGroup}, {kReduceGroup})
       .tensor(x.place)
       .tensor(op.outputs[0].place)
       .value(length)
       .value(inner)
       .value(int32_t{op.op == static_cast<uint16_t>(OpId::log_softmax) ? 1 : 0})
-      .each(std::max(1.0, 4.0 * length / kGroup));  // exponentials are a few elements each
+      .each(std::max(1.0, 4.0 * length / kReduceGroup));  // exponentials are a few elements each
   return nullptr;
 }
 
@@ -111,7 +112,7 @@ const char* lower_layer_norm(const OpView& op, Recorder* r) {
       if (k > f.rank || f.dim(-k) != x.dim(-k)) return "a scale that is not one value per element of a row";
   }
   if (r == nullptr) return nullptr;
-  r->launch(op, "layer_norm", {static_cast<size_t>(x.count() / length) * kGroup}, {kGroup})
+  r->launch(op, "layer_norm", {static_cast<size_t>(x.count() / length) * kReduceGroup}, {kReduceGroup})
       .tensor(x.place)
       .tensor(op.has(1) ? op.inputs[1].place : Place{})
       .tensor(op.has(2) ? op.inputs[2].place : Place{})
@@ -120,7 +121,7 @@ const char* lower_layer_norm(const OpView& op, Recorder* r) {
       .value(a.epsilon)
       .value(int32_t{op.has(1) ? 1 : 0})
       .value(int32_t{op.has(2) ? 1 : 0})
-      .each(std::max(1.0, 3.0 * length / kGroup));
+      .each(std::max(1.0, 3.0 * length / kReduceGroup));
   return nullptr;
 }
 

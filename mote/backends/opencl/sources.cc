@@ -20,13 +20,13 @@
 namespace mote::backends::opencl {
 namespace {
 
-struct Tile {
+struct TileSource {
   const char* name;
   int rows, cols, item_rows, item_cols;
 };
-constexpr Tile kTiles[] = {{"product_64x64", 64, 64, 4, 4}, {"product_32x32", 32, 32, 2, 2}, {"product_16x64", 16, 64, 2, 2}};
+constexpr TileSource kTiles[] = {{"product_64x64", 64, 64, 4, 4}, {"product_32x32", 32, 32, 2, 2}, {"product_16x64", 16, 64, 2, 2}};
 
-std::string tile_text(const std::string& kind, const Tile& t, const std::string& source) {
+std::string tile_text(const std::string& kind, const TileSource& t, const std::string& source) {
   std::string s;
   const auto define = [&](const char* name, const std::string& value) {
     s += std::string("#undef ") + name + "\n#define " + name + " " + value + "\n";
@@ -49,7 +49,7 @@ std::vector<std::string> make_sources() {
                                   group + MOTE_TEXT(attention),         common + MOTE_TEXT(winograd),
                                   group + fixed + MOTE_TEXT(quant_rows)};
 #undef MOTE_TEXT
-  for (const Tile& t : kTiles) {
+  for (const TileSource& t : kTiles) {
     all[0] += tile_text("", t, tile);
     all[1] += tile_text("q_", t, tile);
   }

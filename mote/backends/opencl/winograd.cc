@@ -9,7 +9,7 @@ namespace {
 namespace wg = ops::winograd;
 
 constexpr double kTransform = 8 * 2 * wg::kPoints;  // one tile of one channel, in multiply-adds of a product: measured on CPUs and GPUs
-constexpr double kLaunches = 2e6;                   // of the two launches more, likewise
+constexpr double kTwoLaunches = 2e6;                // of the two launches more, likewise
 constexpr int64_t kMostFloats = int64_t{1} << 27;
 
 WinogradArgs args_of(const WindowArgs& w) {
@@ -36,7 +36,7 @@ bool winograd_profitable(const WindowArgs& w, double product_units_plain) {
   if (tiles * channels * wg::kPoints > kMostFloats) return false;
   const Tile t = tile_for(static_cast<int32_t>(tiles), p.out_c, wg::kPoints, 1);
   return wg::kPoints * product_units(t, static_cast<int32_t>(tiles), p.out_c, p.in_c) +
-             kTransform * static_cast<double>(tiles) * static_cast<double>(channels) + kLaunches <
+             kTransform * static_cast<double>(tiles) * static_cast<double>(channels) + kTwoLaunches <
          product_units_plain;
 }
 

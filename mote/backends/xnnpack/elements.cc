@@ -13,9 +13,6 @@
 namespace mote::backends::xnnpack {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr int kMostDims = 6;  // of the library
-
 using CreateUnary = decltype(Api::xnn_create_abs_nc_f32);
 using SetupUnary = decltype(Api::xnn_setup_abs_nc_f32);
 struct Unary {

@@ -10,8 +10,6 @@
 namespace mote::backends::xnnpack {
 namespace {
 
-constexpr int kMostDims = 6;
-
 // `rows` times `count` neighbours, with these distances between the beginnings.
 void add_copy(Session* s, size_t rows, size_t count, const float* from, size_t from_step, float* to, size_t to_step) {
   xnn_operator_t o = nullptr;

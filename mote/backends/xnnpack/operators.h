@@ -2,10 +2,15 @@
 
 // Operators by family: each function says why it cannot run one (null: it can) and, with a session, adds the library's operators.
 
+#include <limits>
+
 #include "mote/backends/xnnpack/session.h"
 #include "mote/ops/op_id.h"
 
 namespace mote::backends::xnnpack {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr int kMostDims = 6;  // of the library
 
 // What limits a result, and whether more must follow; of operators with an activation.
 struct Finish {

@@ -18,7 +18,6 @@ namespace mote::backends::xnnpack {
 namespace {
 
 using ops::Activation;
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 uint32_t u(int64_t n) { return static_cast<uint32_t>(n); }
 size_t z(int64_t n) { return static_cast<size_t>(n); }

@@ -17,8 +17,6 @@ constexpr double kSpread = 4;            // how many times further than inputs a
 constexpr uint64_t kSpreadRuns = 3;
 constexpr uint64_t kSeed = 0x6d6f7465;
 
-bool is_float(DType t) { return (mask_of(t) & kFloat) != 0; }
-
 double tolerance_of(DType t) {
   if (!is_float(t)) return 0;
   return t == DType::f16 || t == DType::bf16 ? kHalfTolerance : kTolerance;

@@ -24,8 +24,6 @@ void in_turns(void*, uint32_t count, void (*body)(void*, uint32_t, uint32_t), vo
 }
 constexpr Threads kTwo = {nullptr, 2, &in_turns};
 
-bool is_float(DType t) { return (mask_of(t) & kFloat) != 0; }
-
 // The elements, dense; of a ring of rows those that lie in it. Nothing for packed tensors and absent data.
 Array gather(const Tensor& t) {
   const TensorDesc& d = *t.desc;

@@ -17,6 +17,8 @@ struct Array {
   std::vector<uint8_t> data;  // dense, row major, little endian; 4-bit elements two to a byte
 };
 
+inline bool is_float(DType t) { return (mask_of(t) & kFloat) != 0; }
+
 // Bytes of a dense tensor; 0 for sizes below zero or beyond what a tensor may have.
 uint64_t dense_bytes(DType dtype, const std::vector<int64_t>& dims);
 

@@ -28,7 +28,7 @@ bool spread(Graph& graph, const Value* of_groups, int32_t groups, int32_t channe
   return true;
 }
 
-bool recognise(Graph& graph, Node& n) {
+bool recognise_group_norm(Graph& graph, Node& n) {
   if (!n.is(OpId::reshape) || n.inputs.size() != 1) return false;
   const Node* norm = made_by(exchanged(n.inputs[0]), OpId::instance_norm);
   const Node* joined = norm == nullptr ? nullptr : made_by(exchanged(norm->inputs[0]), OpId::reshape);
@@ -60,7 +60,7 @@ bool recognise(Graph& graph, Node& n) {
 }  // namespace
 
 bool group_norms(Graph& graph, const PassOptions& options) {
-  return !options.exact && each_node(graph, [&](Node& n) { return recognise(graph, n); });
+  return !options.exact && each_node(graph, [&](Node& n) { return recognise_group_norm(graph, n); });
 }
 
 }  // namespace mote::passes

@@ -19,7 +19,7 @@ const Node* matrix_transpose(const Value* v) {
   return t;
 }
 
-bool absorb(Graph& graph, Node& n) {
+bool absorb_transpose(Graph& graph, Node& n) {
   if (!n.is(OpId::matmul)) return false;
   auto a = n.attributes<ops::matmul::Attrs>();
   std::vector<Value*> inputs = n.inputs;
@@ -43,7 +43,7 @@ bool absorb(Graph& graph, Node& n) {
 }  // namespace
 
 bool matmul_transposes(Graph& graph, const PassOptions&) {
-  return each_node(graph, [&](Node& n) { return absorb(graph, n); });
+  return each_node(graph, [&](Node& n) { return absorb_transpose(graph, n); });
 }
 
 }  // namespace mote::passes

@@ -35,15 +35,15 @@ bool read_factors(Value* v, int32_t channels, int depth, Factors* f) {
 }
 
 template <class A>
-Value* rebuilt(Graph& graph, Node& at, const Node& product, const std::string& name, const std::vector<Value*>& inputs) {
+Value* rebuilt_quantized(Graph& graph, Node& at, const Node& product, const std::string& name, const std::vector<Value*>& inputs) {
   auto a = product.attributes<A>();
   a.to = static_cast<uint32_t>(DType::f32);
   NodeBuilder b(graph, *at.block, name, &at);
   return b.op(static_cast<OpId>(product.op), a, inputs);
 }
-Value* rebuilt(Graph& graph, Node& at, const Node& product, const std::string& name, const std::vector<Value*>& inputs) {
-  if (product.is(OpId::q_matmul)) return rebuilt<ops::q_matmul::Attrs>(graph, at, product, name, inputs);
-  return rebuilt<ops::q_conv::Attrs>(graph, at, product, name, inputs);
+Value* rebuilt_quantized(Graph& graph, Node& at, const Node& product, const std::string& name, const std::vector<Value*>& inputs) {
+  if (product.is(OpId::q_matmul)) return rebuilt_quantized<ops::q_matmul::Attrs>(graph, at, product, name, inputs);
+  return rebuilt_quantized<ops::q_conv::Attrs>(graph, at, product, name, inputs);
 }
 
 Node* product_for(const Value* v, const Node& user, DType type) {
@@ -67,7 +67,7 @@ bool scale(Graph& graph, Node& n) {
     inputs[ops::kStageXScale] = f.open;
     while (inputs.back() == nullptr) inputs.pop_back();
     const std::string name = joined_name(joined_name(product->name, cast->name), n.name);
-    if (replace_by(graph, n, rebuilt(graph, n, *product, name, inputs))) return true;
+    if (replace_by(graph, n, rebuilt_quantized(graph, n, *product, name, inputs))) return true;
   }
   return false;
 }
@@ -83,7 +83,7 @@ bool bias(Graph& graph, Node& n) {
     if (c->type.count() != channels || c->type.rank() == 0 || c->type.dims.back() != channels) continue;
     std::vector<Value*> inputs = product->inputs;
     inputs[ops::kStageBias] = float_constant(graph, DType::f32, {channels}, constant_numbers(c), c->name);
-    if (replace_by(graph, n, rebuilt(graph, n, *product, joined_name(product->name, n.name), inputs))) return true;
+    if (replace_by(graph, n, rebuilt_quantized(graph, n, *product, joined_name(product->name, n.name), inputs))) return true;
   }
   return false;
 }

@@ -94,7 +94,7 @@ bool undo(Graph& graph, Node& n) {
 }
 
 // quantize(reshape(x)) as reshape(quantize(x)): what makes x may then give integers. The same for transpose.
-bool lift(Graph& graph, Node& n) {
+bool lift_move(Graph& graph, Node& n) {
   if (!n.is(OpId::quantize) || !quant_of(n)) return false;
   Node* m = absorbable(n.inputs[0], OpId::reshape, n);
   if (m == nullptr) m = absorbable(n.inputs[0], OpId::transpose, n);
@@ -118,7 +118,7 @@ bool lift(Graph& graph, Node& n) {
 }  // namespace
 
 bool quant_moves(Graph& graph, const PassOptions&) {
-  return each_node(graph, [&](Node& n) { return undo(graph, n) || lift(graph, n) || move(graph, n); });
+  return each_node(graph, [&](Node& n) { return undo(graph, n) || lift_move(graph, n) || move(graph, n); });
 }
 
 }  // namespace mote::passes

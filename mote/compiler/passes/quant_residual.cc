@@ -9,7 +9,7 @@
 namespace mote::passes {
 namespace {
 
-bool residual(Graph& graph, Node& n) {
+bool fuse_residual(Graph& graph, Node& n) {
   if (!n.is(OpId::q_add)) return false;
   for (size_t side = 0; side < 2; ++side) {
     Node* conv = absorbable(n.inputs[side], OpId::q_conv, n);
@@ -38,7 +38,7 @@ bool residual(Graph& graph, Node& n) {
 }  // namespace
 
 bool quant_residual(Graph& graph, const PassOptions&) {
-  return each_node(graph, [&](Node& n) { return residual(graph, n); });
+  return each_node(graph, [&](Node& n) { return fuse_residual(graph, n); });
 }
 
 }  // namespace mote::passes

@@ -9,13 +9,6 @@
 namespace mote::quant {
 namespace {
 
-constexpr uint64_t kMomentBytes = uint64_t{1} << 30;  // for all products together; those beyond it are rounded to the nearest
-
-bool fail(ir::Problems* problems, const std::string& what, const std::string& advice = "") {
-  problems->push_back({"quantize", what, advice});
-  return false;
-}
-
 // A product and the moments of its input.
 struct Learner {
   int id, input_id;

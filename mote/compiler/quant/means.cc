@@ -13,7 +13,7 @@ constexpr size_t kSamples = 64;
 constexpr double kMaxMacs = 6e10;
 constexpr double kMaxWideMacs = 3e9;  // of 16-bit activations, which have portable kernels alone
 // Behind a relu only the positive part of a result follows its bias: the shift is divided by that part, but at least by this.
-constexpr double kMinPart = 0.25;
+constexpr double kMinPresent = 0.25;
 
 struct ChannelMeans {
   std::vector<double> sums, present;  // present: elements that are not 0
@@ -70,7 +70,7 @@ bool Quantizer::correct_means(Samples& samples, const Progress& progress, ir::Pr
     const ChannelMeans& wanted = expected[p.result_id];
     if (found.sums.size() != shift->second.size() || wanted.sums.size() != found.sums.size()) continue;
     for (size_t c = 0; c < found.sums.size(); ++c)
-      shift->second[c] += (wanted.sums[c] - found.sums[c]) / std::max(wanted.present[c], kMinPart * wanted.rows);
+      shift->second[c] += (wanted.sums[c] - found.sums[c]) / std::max(wanted.present[c], kMinPresent * wanted.rows);
   }
   return true;
 }

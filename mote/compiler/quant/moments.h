@@ -12,6 +12,8 @@
 
 namespace mote::quant {
 
+constexpr uint64_t kMomentBytes = uint64_t{1} << 30;  // for all products together; those beyond it are rounded to the nearest
+
 class InputMoments {
  public:
   // `product`: conv or matmul as quant::can_be_integer() takes it. possible() is false where rows are too long, or for other operators.

@@ -16,8 +16,6 @@
 namespace mote::quant {
 namespace {
 
-constexpr uint64_t kMomentBytes = uint64_t{1} << 30;  // for all products together; those beyond it are rounded to the nearest
-
 std::string op_name(uint16_t op) {
   const OpDoc* doc = find_op_doc(op);
   return doc != nullptr ? doc->name : std::to_string(op);
@@ -46,11 +44,6 @@ int result_of(const IntegerLayout& layout, const ir::Value* product) {
     v = v->users[0]->outputs[0];
   }
   return product->id;
-}
-
-bool fail(ir::Problems* problems, const std::string& what, const std::string& advice = "") {
-  problems->push_back({"quantize", what, advice});
-  return false;
 }
 
 }  // namespace

@@ -18,6 +18,12 @@
 
 namespace mote::quant {
 
+// Says what cannot be quantized; false.
+inline bool fail(ir::Problems* problems, const std::string& what, const std::string& advice = "") {
+  problems->push_back({"quantize", what, advice});
+  return false;
+}
+
 using Texts = std::vector<std::pair<std::string, std::string>>;
 
 struct Options {

@@ -31,9 +31,9 @@ std::vector<T> transposed(const std::vector<T>& in, size_t rows, size_t columns)
   return out;
 }
 
-class Writer {
+class RecipeWriter {
  public:
-  Writer(const Recipe& recipe, const DynamicForms& forms, Graph& graph, const std::set<int>& expose, std::string* error)
+  RecipeWriter(const Recipe& recipe, const DynamicForms& forms, Graph& graph, const std::set<int>& expose, std::string* error)
       : recipe_(recipe), forms_(forms), graph_(graph), method_(graph.methods[0]), expose_(expose), error_(*error) {}
 
   bool run() {
@@ -197,7 +197,7 @@ const Grid* Recipe::grid(int value) const {
 }
 
 bool apply(const Recipe& recipe, const DynamicForms& forms, ir::Graph& graph, const std::set<int>& expose, std::string* error) {
-  return Writer(recipe, forms, graph, expose, error).run();
+  return RecipeWriter(recipe, forms, graph, expose, error).run();
 }
 
 const DynamicForm* form_of(const DynamicForms& forms, const ir::Node& n, QuantWeights* weights) {

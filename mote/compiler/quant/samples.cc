@@ -6,7 +6,7 @@
 namespace mote::quant {
 namespace {
 
-constexpr size_t kFew = 16, kEnough = 100;
+constexpr size_t kTooFew = 16, kEnough = 100;
 
 // True for independent uniform or normal numbers: neighbours along the last two axes are uncorrelated, and the fourth moment is that of the
 // distribution. Sensor data are neither.
@@ -59,7 +59,7 @@ void DataCheck::add(const std::vector<driver::Array>& inputs) {
 std::vector<std::string> DataCheck::warnings() const {
   std::vector<std::string> all;
   const auto number = [](size_t v) { return std::to_string(v); };
-  if (count_ < kFew)
+  if (count_ < kTooFew)
     all.push_back(number(count_) + " calibration samples are few: ranges may be too narrow; " + number(kEnough) + " or more are better");
   std::vector<std::string> distinct = seen_;
   std::sort(distinct.begin(), distinct.end());

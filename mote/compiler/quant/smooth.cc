@@ -16,7 +16,7 @@ using ir::Node;
 using ir::Value;
 
 constexpr double kDeviations = 3;  // that values of a channel reach
-constexpr double kMaxFactor = 64;
+constexpr double kMaxSmoothing = 64;
 
 // The factor or shift of each channel; empty when it is not a constant for each.
 std::vector<double> channel_numbers(const Value* v, int64_t channels) {
@@ -75,7 +75,7 @@ class Smoother {
       factors_.push_back(std::pow(peak, strength) / std::pow(reach[c], 1 - strength));
       mean += std::log(factors_.back()) / static_cast<double>(scale_.size());
     }
-    for (double& f : factors_) f = std::clamp(f / std::exp(mean), 1 / kMaxFactor, kMaxFactor);
+    for (double& f : factors_) f = std::clamp(f / std::exp(mean), 1 / kMaxSmoothing, kMaxSmoothing);
   }
 
   Value* vector(const Value* like, std::vector<double> numbers, bool divide) {

@@ -104,9 +104,9 @@ Value* nibble_constant(Graph& graph, const GroupWeights& g, const Dims& dims, co
 }
 Dims matrix_of(const GroupWeights& g) { return {static_cast<int32_t>(g.rows), static_cast<int32_t>(g.columns)}; }
 
-class Writer {
+class CompactWriter {
  public:
-  Writer(const CompactOptions& options, const CompactRecipe& recipe, Graph& graph, std::vector<CompactOp>* ops)
+  CompactWriter(const CompactOptions& options, const CompactRecipe& recipe, Graph& graph, std::vector<CompactOp>* ops)
       : options_(options), recipe_(recipe), graph_(graph), ops_(*ops) {}
 
   bool run(std::string* error) {
@@ -320,7 +320,7 @@ bool write_compact(const CompactOptions& options, const CompactRecipe& recipe, i
                    std::string* error) {
   prepare_compact(options, graph);
   ops->clear();
-  return Writer(options, recipe, graph, ops).run(error);
+  return CompactWriter(options, recipe, graph, ops).run(error);
 }
 
 }  // namespace mote::quant

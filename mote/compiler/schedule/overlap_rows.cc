@@ -71,9 +71,9 @@ Plan with_lone(const Plan& from, const std::vector<LoneStrip>& lone) {
   return plan;
 }
 
-class Search {
+class RowOverlapSearch {
  public:
-  Search(const Plan& from, uint32_t alignment) : from_(from), alignment_(alignment) {}
+  RowOverlapSearch(const Plan& from, uint32_t alignment) : from_(from), alignment_(alignment) {}
 
   // The peak with these strips; UINT64_MAX when the banks are too small.
   uint64_t peak(const std::vector<LoneStrip>& lone, Plan* out) const {
@@ -124,7 +124,7 @@ class Search {
 bool overlap_rows(Plan& plan, const OpRegistry& ops, uint32_t alignment, uint64_t goal, std::string* error) {
   if (!place_buffers(plan, alignment, memory::Effort::kQuick, error)) return false;
   const std::vector<uint32_t> steps = possible_steps(plan, ops);
-  const Search search(plan, alignment);
+  const RowOverlapSearch search(plan, alignment);
   uint64_t least = plan.peak();
   std::vector<LoneStrip> best;
   Plan tried;

@@ -9,7 +9,6 @@ namespace mote::schedule {
 namespace {
 
 constexpr uint64_t kLargeBuffer = 1024;
-constexpr uint64_t kMaxBankBytes = 0xffffffffu;
 
 bool has_buffer(const Tensor& t) { return t.desc.storage == Storage::kArena || t.desc.storage == Storage::kState; }
 

@@ -10,6 +10,8 @@
 
 namespace mote::schedule {
 
+constexpr uint64_t kMaxBankBytes = 0xffffffffu;  // where a target names no limit
+
 // The live range of each buffer, in steps. States are always live.
 std::vector<memory::LiveRange> buffer_live_ranges(const Plan& plan);
 

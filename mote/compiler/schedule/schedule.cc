@@ -16,7 +16,6 @@ namespace {
 
 // Plans with more steps than this are made once, smaller ones in several ways.
 constexpr size_t kManySteps = 4000;
-constexpr uint64_t kMaxBankBytes = 0xffffffffu;
 
 struct Attempt {
   bool reorder;

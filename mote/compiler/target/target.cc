@@ -74,9 +74,9 @@ bool absent(N v) {
   return !(v > 0);
 }
 
-class Reader {
+class TargetReader {
  public:
-  Reader(const std::vector<TomlEntry>& entries, std::string* error) : entries_(entries), used_(entries.size()), error_(*error) {}
+  TargetReader(const std::vector<TomlEntry>& entries, std::string* error) : entries_(entries), used_(entries.size()), error_(*error) {}
 
   template <class T>
   void value(const std::string& table, const std::string& key, Presence presence, T& out) {
@@ -259,7 +259,7 @@ bool from_text(const std::string& text, Target* out, std::string* error) {
   }
   Target t;
   if (!parse_toml(text, &entries, error) || !take_backends(&entries, &t.backends, error)) return false;
-  Reader reader(entries, error);
+  TargetReader reader(entries, error);
   uint32_t format = 0;
   reader.value("", "format", kRequired, format);
   if (reader.ok() && format != kFormat)

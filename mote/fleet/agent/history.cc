@@ -9,7 +9,7 @@
 namespace mote::fleet::agent {
 namespace {
 
-constexpr uint64_t kMaxBytes = 64 << 10;
+constexpr uint64_t kMaxHistoryBytes = 64 << 10;
 
 std::string path_of(const std::string& dir) { return dir + "/history.log"; }
 
@@ -22,7 +22,7 @@ void append_history(Files& files, Clock& clock, const std::string& dir, const st
   w.name("state").value(store::name_of(r.state)).name("time").value(utc_text(clock.now())).name("version").value(about.version).close('}');
   const std::string path = path_of(dir);
   uint64_t size = files.size(path).value_or(UINT64_MAX);
-  if (size != UINT64_MAX && size > kMaxBytes) {
+  if (size != UINT64_MAX && size > kMaxHistoryBytes) {
     files.rename(path, path + ".1");
     size = UINT64_MAX;
   }
@@ -33,7 +33,7 @@ void append_history(Files& files, Clock& clock, const std::string& dir, const st
 std::vector<std::string> read_history(Files& files, const std::string& dir) {
   std::vector<std::string> out;
   for (const std::string& path : {path_of(dir) + ".1", path_of(dir)}) {
-    const std::string text = read_file(files, path, 4 * kMaxBytes).value_or("");
+    const std::string text = read_file(files, path, 4 * kMaxHistoryBytes).value_or("");
     for (size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
       std::string line = text.substr(at, end - at);
       try {

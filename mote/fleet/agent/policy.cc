@@ -13,10 +13,6 @@ namespace {
 constexpr const char* kDays[] = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
 constexpr int kMinutesOfDay = 24 * 60;
 
-bool contains(const std::vector<std::string>& list, const std::string& item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
-}
-
 // "05:30"; 24:00 is the end of a day.
 int parse_minute(std::string_view text) {
   const auto digit = [&](size_t i) { return text[i] >= '0' && text[i] <= '9' ? text[i] - '0' : 1000; };

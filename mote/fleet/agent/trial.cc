@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kEnoughRuns = 20;  // for a p99 to mean something
 constexpr uint64_t kMaxBytes = 65536;
-constexpr size_t kMaxFailureBytes = 200;
+constexpr size_t kMaxShownBytes = 200;
 constexpr std::string_view kTrialName = "trial-";
 constexpr const char* kDamaged = "what was written down of its trial is damaged, and may have told of a failure";
 constexpr const char* kFirstStart = "an application to open it";
@@ -103,10 +103,10 @@ void write_observations(Files& files, const std::string& dir, const Observations
   const auto number = [](uint64_t n) { return std::min<uint64_t>(n, INT64_MAX); };
   JsonWriter w;
   w.open('{').name("boot").value(s.boot).name("crashes").value(number(s.crashes)).name("digest").value(to_hex(s.digest));
-  w.name("failure").value(printable(s.failure, kMaxFailureBytes)).name("golden").value(kGoldenNames[static_cast<size_t>(s.golden)]);
+  w.name("failure").value(printable(s.failure, kMaxShownBytes)).name("golden").value(kGoldenNames[static_cast<size_t>(s.golden)]);
   w.name("open").value(s.open).name("p99_us").value(number(s.p99_us)).name("ram_bytes").value(number(s.ram_bytes));
   w.name("runs").value(number(s.runs)).name("soaked_ms").value(number(s.soaked_ms)).name("starts").value(number(s.starts));
-  w.name("waits").value(printable(s.waits, kMaxFailureBytes)).close('}');
+  w.name("waits").value(printable(s.waits, kMaxShownBytes)).close('}');
   replace_in_app_dir(files, dir, observations_path(dir, s.digest), sealed(w.text));
 }
 

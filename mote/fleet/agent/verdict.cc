@@ -15,10 +15,6 @@ bool built_in(const std::string& op) {
   return false;
 }
 
-bool contains(const std::vector<std::string>& list, const std::string& item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
-}
-
 }  // namespace
 
 const char* name_of(Verdict v) {

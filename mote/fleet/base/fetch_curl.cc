@@ -11,7 +11,6 @@ namespace {
 
 // Slower than this for so long is an attack, or no connection worth waiting for.
 constexpr long kSlowBytesPerSecond = 128, kSlowSeconds = 20;
-constexpr size_t kMaxChallenge = 16384;
 
 // One transfer: the answer's headers and where its body goes.
 struct Transfer {

@@ -75,8 +75,8 @@ KeyHandle point_key(const char* curve, std::string_view point) {
 }
 
 KeyHandle read_public(const Scheme& scheme, std::string_view text) {
-  constexpr size_t kMaxText = 16384;
-  if (text.size() > kMaxText) return nullptr;
+  constexpr size_t kMaxKeyText = 16384;
+  if (text.size() > kMaxKeyText) return nullptr;
   if (text.find("-----BEGIN") != std::string_view::npos) {
     const BioHandle bio = memory_of(text);
     EVP_PKEY* key = PEM_read_bio_PUBKEY(bio.get(), nullptr, no_password, nullptr);

@@ -2,11 +2,13 @@
 
 // Bytes as text: hexadecimal, base64, percent-encoding, dates; lists, HTTP headers. Bytes are std::string throughout fleet.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mote::fleet {
 
@@ -24,8 +26,13 @@ std::string printable(std::string_view text, size_t most_bytes = SIZE_MAX);
 std::string valid_utf8(std::string_view text);
 
 bool equal_ignoring_case(std::string_view a, std::string_view b);  // of ASCII letters
+constexpr size_t kMaxChallenge = 16384;                            // bytes of a server's WWW-Authenticate headers that are kept
 // Value of a line "Name: value" of an HTTP header, in any case; nothing where the name is another.
 std::optional<std::string> header_value(std::string_view line, std::string_view name);
+
+inline bool contains(const std::vector<std::string>& list, const std::string& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
 
 // Texts of a container with `between` them, or `none`.
 template <class List>

@@ -9,7 +9,7 @@
 namespace mote::fleet {
 namespace {
 
-constexpr size_t kMaxBytes = 256 << 10, kMaxKeys = 1024;
+constexpr size_t kMaxTomlBytes = 256 << 10, kMaxKeys = 1024;
 constexpr std::string_view kBareKey = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
 class Line {
@@ -94,7 +94,7 @@ std::string object_text(const std::map<std::string, std::string>& members) {
 }  // namespace
 
 std::string toml_to_json(std::string_view text) {
-  if (text.size() > kMaxBytes) throw Error("more than 256 KiB");
+  if (text.size() > kMaxTomlBytes) throw Error("more than 256 KiB");
   std::map<std::string, std::map<std::string, std::string>> tables;
   std::string table;
   tables[table];

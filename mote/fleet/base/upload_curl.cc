@@ -6,9 +6,7 @@
 namespace mote::fleet {
 namespace {
 
-constexpr size_t kMaxChallenge = 16384;
-
-size_t on_header(char* data, size_t size, size_t count, void* user) {
+size_t on_reply_header(char* data, size_t size, size_t count, void* user) {
   UploadReply& reply = *static_cast<UploadReply*>(user);
   const std::string_view line(data, size * count);
   if (const auto to = header_value(line, "location")) reply.location = *to;
@@ -35,7 +33,7 @@ class CurlUploader : public Uploader {
     curl_easy_setopt(curl_, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl_, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl_, CURLOPT_CONNECTTIMEOUT, 30L);
-    curl_easy_setopt(curl_, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(curl_, CURLOPT_HEADERFUNCTION, on_reply_header);
     curl_easy_setopt(curl_, CURLOPT_HEADERDATA, &reply);
     curl_easy_setopt(curl_, CURLOPT_WRITEFUNCTION, drop);
     if (request.method == "HEAD") {

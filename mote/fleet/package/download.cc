@@ -14,7 +14,7 @@ class WrongContent : public Error {
   using Error::Error;
 };
 
-constexpr size_t kPrefix = 16;
+constexpr size_t kSizedPrefix = 16;
 
 // The package so far: verified bytes on the medium, and the piece that is coming.
 class Assembly {
@@ -63,7 +63,7 @@ class Assembly {
   // Length of the piece that starts at done_: the header (its first bytes tell how long it is), then chunks.
   uint64_t piece_bytes() const {
     if (header_) return std::min(kChunkBytes, request_.bytes - done_);
-    return piece_.size() < kPrefix ? kPrefix : as_signed([&] { return header_bytes(piece_); });
+    return piece_.size() < kSizedPrefix ? kSizedPrefix : as_signed([&] { return header_bytes(piece_); });
   }
 
   bool accept_header(std::string_view bytes) {
@@ -89,7 +89,7 @@ class Assembly {
 
   // What an earlier run left.
   void recall() try {
-    const std::string start = files_.read(path_, 0, kPrefix);
+    const std::string start = files_.read(path_, 0, kSizedPrefix);
     if (!is_package(start)) return;
     const std::string header = files_.read(path_, 0, header_bytes(start));
     if (!accept_header(header)) return;

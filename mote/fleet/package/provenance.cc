@@ -20,7 +20,7 @@ constexpr const char* kMediaType = "application/vnd.dev.sigstore.bundle.v0.3+jso
 constexpr const char* kPayloadType = "application/vnd.in-toto+json";
 constexpr const char* kStatement = "https://in-toto.io/Statement/v1";
 constexpr const char* kPredicate = "https://model_signing/signature/v1.0";
-constexpr size_t kMaxFiles = 65536;
+constexpr size_t kMaxSignedFiles = 65536;
 constexpr const char* kIgnored[] = {".git", ".gitattributes", ".github", ".gitignore"};
 
 using Resources = std::map<std::string, std::string>;  // name -> raw SHA-256
@@ -53,7 +53,7 @@ Resources look(Files& files, const std::string& path, const std::set<std::string
     if (it->is_symlink() || !it->is_regular_file())
       throw Error(path + ": " + name + (it->is_symlink() ? " is a symbolic link" : " is no plain file") +
                   "; a signed folder has plain files and folders only");
-    if (out.size() >= kMaxFiles) throw Error(path + ": more than 65536 files");
+    if (out.size() >= kMaxSignedFiles) throw Error(path + ": more than 65536 files");
     out[name] = digest_file(files, it->path().string());
   }
   if (code) throw Error(path + ": " + code.message());
@@ -110,7 +110,7 @@ std::pair<Resources, std::set<std::string>> parse_statement(const std::string& p
   Resources out;
   std::vector<std::string> digests;
   for (Json::Cursor c(predicate.at("resources")); c.next();) {
-    if (out.size() >= kMaxFiles) throw Error("more than 65536 files");
+    if (out.size() >= kMaxSignedFiles) throw Error("more than 65536 files");
     const std::string name = c.value().at("name").string();
     const std::optional<std::string> raw = from_hex(c.value().at("digest").string());
     if (c.value().at("algorithm").string() != "sha256" || !raw || raw->size() != kSha256Bytes) throw Error(name + " has no SHA-256");

@@ -18,7 +18,7 @@ using Value = nlohmann::json;
 
 constexpr const char* kRollout = "rollout";
 constexpr const char* kSpecVersion = "1.0.34";
-constexpr uint64_t kMaxMetadata = 64 << 20, kMaxFile = uint64_t{1} << 34;
+constexpr uint64_t kMaxMetadata = 64 << 20, kMaxTarget = uint64_t{1} << 34;
 
 std::string canonical(const Value& value) { return Json::parse(value.dump()).canonical(); }
 Value parse(const std::string& text) { return Value::parse(Json::parse(text).text()); }
@@ -174,7 +174,7 @@ void Repository::put_target(const std::string& role, const std::string& path, st
 
 void Repository::add(const std::string& file, const std::string& target_path) {
   check_target_path(target_path);
-  const std::optional<std::string> bytes = read_file(files_, file, kMaxFile);
+  const std::optional<std::string> bytes = read_file(files_, file, kMaxTarget);
   if (!bytes) throw Error(file + " does not exist");
   put_target(tuf::kTargets, target_path, *bytes);
 }

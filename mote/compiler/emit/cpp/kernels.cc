@@ -18,7 +18,6 @@
 namespace mote::emit {
 namespace {
 
-std::string text(int64_t v) { return std::to_string(v); }
 bool small(const TensorDesc& d) {
   for (int i = 0; i < d.rank; ++i)
     if (d.dims[i] > 0x7fff) return false;

@@ -10,7 +10,6 @@
 namespace mote::emit {
 namespace {
 
-std::string text(int64_t v) { return std::to_string(v); }
 bool flat(const TensorDesc& d, DType type) { return d.dtype == type && is_dense(d) && d.ring_rows == 0 && d.dynamic == 0; }
 int32_t up(int32_t v, int32_t to) { return (v + to - 1) / to * to; }
 
@@ -46,7 +45,7 @@ std::optional<std::string> shifted_text(int32_t multiplier, int32_t shift, int64
   return "{" + scale_text(multiplier, std::min(shift, 0)) + ", " + text(left) + "}";
 }
 
-KernelCall call_of(const char* type, const std::string& function, Isa isa) {
+KernelCall recurrent_call(const char* type, const std::string& function, Isa isa) {
   KernelCall call;
   call.header = isa == Isa::kHelium ? "helium_recurrent.h" : "recurrent.h";
   call.type = type;
@@ -81,7 +80,7 @@ std::optional<KernelCall> svdf(const Source& s, const Instruction& n, Isa isa, C
   if (!scale) return std::nullopt;
   const Tensor times = s.constant(time);
   const std::string times_name = constants->bytes(times.as<const uint8_t>(), static_cast<size_t>(times.count()) * 2);
-  KernelCall call = call_of("Svdf", "svdf", isa);
+  KernelCall call = recurrent_call("Svdf", "svdf", isa);
   call.geometry = "{" + words_name(features, constants) + ", " + ints_name(offsets, constants) + ", " +
                   pointer_text(times_name, "int16_t") + ", " + ints_name(biases, constants);
   for (const int32_t v : {s.desc(x).dims[0], w.inputs, w.rows, memory, a.rank}) call.geometry += ", " + text(v);
@@ -176,7 +175,7 @@ std::optional<KernelCall> lstm(const Source& s, const Instruction& n, Isa isa, C
     return std::nullopt;
   const int time = a.time_major != 0 ? 0 : 1, batch = 1 - time;
   const int32_t cells = s.desc(s.input(n, kCell)).dims[1];
-  KernelCall call = call_of("Lstm", "lstm<" + text(15 + a.cell_exponent) + ">", isa);
+  KernelCall call = recurrent_call("Lstm", "lstm<" + text(15 + a.cell_exponent) + ">", isa);
   call.geometry = "{" + words_name(gates.weights, constants) + ", " + ints_name(gates.biases, constants) + ", " + projection;
   const auto stride = [&](int32_t t, int d) { return t < 0 ? 0 : s.desc(t).strides[d]; };
   for (const int32_t v : {in.dims[batch], in.dims[time], in.dims[2], s.desc(s.input(n, kHidden)).dims[1], cells, stride(x, batch),

@@ -33,7 +33,7 @@ std::string table(const Source& s, int32_t t, const char* type, Constants* const
   return "reinterpret_cast<const " + std::string(type) + "*>(" + name + ")";
 }
 
-std::string scale_text(const ops::audio::Scale& c) {
+std::string audio_scale_text(const ops::audio::Scale& c) {
   return "{" + limit(c.multiplier) + ", " + std::to_string(c.shift) + ", " + std::to_string(c.zero) + ", " + limit(c.lo) + ", " +
          limit(c.hi) + "}";
 }
@@ -84,7 +84,7 @@ std::optional<KernelCall> audio_pcan(const Source& s, const Instruction& n) {
 std::optional<KernelCall> audio_log(const Source& s, const Instruction& n) {
   const ops::audio::Log log = ops::audio_log::log_of(s.attrs<ops::audio_log::Attrs>(n));
   return call_of("AudioLog", "audio_log",
-                 "{{" + scale_text(log.scale) + ", " + std::to_string(log.add) + "u, " + limit(log.bias) + "}, " +
+                 "{{" + audio_scale_text(log.scale) + ", " + std::to_string(log.add) + "u, " + limit(log.bias) + "}, " +
                      std::to_string(element_count(s.desc(s.input(n, 0)))) + "}",
                  {s.input(n, 0), s.output(n, 0)});
 }
@@ -94,7 +94,7 @@ std::optional<KernelCall> audio_dct(const Source& s, const Instruction& n, Const
   const TensorDesc &x = s.desc(s.input(n, 0)), &y = s.desc(s.output(n, 0));
   const std::string numbers = list({x.dims[0], x.dims[1], y.dims[1]});
   return call_of("AudioDct", "audio_dct",
-                 "{" + scale_text(ops::audio_dct::scale_of(s.attrs<ops::audio_dct::Attrs>(n))) + ", " +
+                 "{" + audio_scale_text(ops::audio_dct::scale_of(s.attrs<ops::audio_dct::Attrs>(n))) + ", " +
                      table(s, s.input(n, 1), "int16_t", constants) + ", " + numbers.substr(1),
                  {s.input(n, 0), s.output(n, 0)});
 }

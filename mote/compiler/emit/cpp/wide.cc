@@ -76,7 +76,7 @@ KernelCall wide_call(const std::string& type, const char* function, const Source
   return call;
 }
 
-std::optional<KernelCall> conv(const Source& s, const Instruction& n, Constants* constants) {
+std::optional<KernelCall> conv_wide(const Source& s, const Instruction& n, Constants* constants) {
   const auto a = s.attrs<ops::q_conv::Attrs>(n);
   if (!is_wide(s, n, a)) return std::nullopt;
   const TensorDesc &in = s.desc(s.input(n, 0)), &out = s.desc(s.output(n, 0));
@@ -104,7 +104,7 @@ std::optional<KernelCall> conv(const Source& s, const Instruction& n, Constants*
 }
 
 // A convolution of one row, whose pixels are the rows of the matrix.
-std::optional<KernelCall> matmul(const Source& s, const Instruction& n, Constants* constants) {
+std::optional<KernelCall> matmul_wide(const Source& s, const Instruction& n, Constants* constants) {
   const auto a = s.attrs<ops::q_matmul::Attrs>(n);
   if (!is_wide(s, n, a)) return std::nullopt;
   const TensorDesc &in = s.desc(s.input(n, 0)), &out = s.desc(s.output(n, 0)), &w = s.desc(s.input(n, 1));
@@ -125,8 +125,8 @@ std::optional<KernelCall> matmul(const Source& s, const Instruction& n, Constant
 
 std::optional<KernelCall> find_wide_kernel(const Source& s, const Instruction& n, Constants* constants) {
   switch (static_cast<OpId>(n.op)) {
-    case OpId::q_conv: return conv(s, n, constants);
-    case OpId::q_matmul: return matmul(s, n, constants);
+    case OpId::q_conv: return conv_wide(s, n, constants);
+    case OpId::q_matmul: return matmul_wide(s, n, constants);
     default: return std::nullopt;
   }
 }

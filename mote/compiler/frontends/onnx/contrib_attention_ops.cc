@@ -85,7 +85,7 @@ void finish_self_attention(NodeContext& c, Heads h, Value* mask, Value* past, Va
 }
 
 // Inputs: x (B, S, D), weights (D, 3D), bias?, mask?, past?, attention bias?.
-void import_attention(NodeContext& c) {
+void import_contrib_attention(NodeContext& c) {
   Decompose d(c);
   Heads h;
   Value* all = d.matmul(c.in(0), c.in(1));
@@ -235,7 +235,7 @@ void import_matmul_nbits(NodeContext& c) {
 void add_contrib_attention_ops(OpTable& table);
 void add_contrib_attention_ops(OpTable& table) {
   add_lines(table,
-            {{"Attention", import_attention, 1, 2},
+            {{"Attention", import_contrib_attention, 1, 2},
              {"QAttention", import_quantized_attention, 1, 5},
              {"MultiHeadAttention", import_multi_head_attention},
              {"RotaryEmbedding", import_rotary_embedding, 1, 4},

@@ -91,7 +91,7 @@ void import_skip_layer_norm(NodeContext& c) { layer_norm(c, with_skip(c, c.in(4)
 
 void import_skip_rms_norm(NodeContext& c) { c.out(0, rms_norm(c, with_skip(c, c.in(3)), c.in(2), c.attr_float("epsilon", 1e-12f), -1)); }
 
-void import_rms_norm(NodeContext& c) {
+void import_contrib_rms_norm(NodeContext& c) {
   if (c.wants(1)) return c.fail("output inv_std_var serves training alone and is not supported", "export the model for inference");
   c.out(0, rms_norm(c, c.in(0), c.in(1), c.attr_float("epsilon", 1e-5f), to_s32(c.attr_int("axis", -1))));
 }
@@ -151,7 +151,7 @@ void import_cdist(NodeContext& c) {
 
 // In the order of their first occurrence, with the place of each element among them (ONNX's own operator gives that of the first ones
 // before it) and counts.
-void import_unique(NodeContext& c) {
+void import_contrib_unique(NodeContext& c) {
   ops::unique::Attrs a;
   a.sorted = 0;
   const auto out = c.b.ops(OpId::unique, a, {c.in(0)}, 4);
@@ -162,7 +162,7 @@ void import_unique(NodeContext& c) {
 }
 
 // As PyTorch has it, whose operator it is: with mode bicubic each element that is read lies within the border, not the place.
-void import_grid_sample(NodeContext& c) {
+void import_contrib_grid_sample(NodeContext& c) {
   c.out(0, import_one_as(c, "GridSample", {c.in(0), c.in(1)}, {make_attr("border_of_elements", int64_t{1})}));
 }
 
@@ -187,7 +187,7 @@ void add_contrib_ops(OpTable& table) {
              {"FusedGemm", import_fused_gemm, 1, 2},
              {"SkipLayerNormalization", import_skip_layer_norm, 1, 3},
              {"SkipSimplifiedLayerNormalization", import_skip_rms_norm, 1, 3},
-             {"SimplifiedLayerNormalization", import_rms_norm, 1, 2},
+             {"SimplifiedLayerNormalization", import_contrib_rms_norm, 1, 2},
              {"EmbedLayerNormalization", import_embed_layer_norm, 1, 1},
              {"BiasAdd", import_bias_add, 1, 2},
              {"BiasSoftmax", import_bias_softmax, 1, 2},
@@ -195,14 +195,14 @@ void add_contrib_ops(OpTable& table) {
              {"CDist", import_cdist, 1, 2},
              {"Trilu", import_namesake},
              {"GatherND", import_namesake, 1, 2},
-             {"GridSample", import_grid_sample, 1, 2},
+             {"GridSample", import_contrib_grid_sample, 1, 2},
              {"Pad", import_namesake, 1, 2},
-             {"Unique", import_unique},
+             {"Unique", import_contrib_unique},
              {"QuantizeLinear", import_namesake, 1, 2},
              {"DequantizeLinear", import_namesake, 1, 2}},
             "com.microsoft");
   // ONNX Runtime writes this one without a domain.
-  add_lines(table, {{"SimplifiedLayerNormalization", import_rms_norm, 1, 2}});
+  add_lines(table, {{"SimplifiedLayerNormalization", import_contrib_rms_norm, 1, 2}});
 }
 
 }  // namespace mote::frontends::onnx

@@ -11,7 +11,7 @@
 namespace mote::frontends::onnx {
 namespace {
 
-constexpr int kMaxDepth = 256;
+constexpr int kMaxLevels = 256;
 constexpr size_t kMaxMembers = 1u << 25;
 
 template <class T, class Get>
@@ -120,8 +120,8 @@ bool forest_depth(NodeContext& c, const Forest& forest, int* out) {
   for (*out = 0; !level.empty(); ++*out) {
     std::set<int64_t> next;
     for (const int64_t i : level) {
-      if (i < 0 || i >= count || *out > kMaxDepth) {
-        c.fail("a branch leads to a node that does not exist, in circles, or more than " + std::to_string(kMaxDepth) + " levels down");
+      if (i < 0 || i >= count || *out > kMaxLevels) {
+        c.fail("a branch leads to a node that does not exist, in circles, or more than " + std::to_string(kMaxLevels) + " levels down");
         return false;
       }
       const Forest::Node& n = forest.nodes[static_cast<size_t>(i)];

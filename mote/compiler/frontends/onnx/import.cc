@@ -10,9 +10,9 @@ using ::onnx::GraphProto;
 using ::onnx::NodeProto;
 using ::onnx::TypeProto;
 
-constexpr size_t kMaxNodes = 100000;  // after functions are written out: a small file must not ask for endless work
-constexpr int kLookedAtPerNode = 16;  // nodes of a body that may be looked at for what importing one costs
-constexpr int kMaxDepth = 48;         // of functions and subgraphs inside each other
+constexpr size_t kMaxModelNodes = 100000;  // after functions are written out: a small file must not ask for endless work
+constexpr int kLookedAtPerNode = 16;       // nodes of a body that may be looked at for what importing one costs
+constexpr int kMaxDepth = 48;              // of functions and subgraphs inside each other
 
 std::string canonical_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
@@ -239,8 +239,8 @@ bool Importer::gather_operands(const NodeProto& n, Scope& scope, const std::stri
 }
 
 void Importer::import_node(const NodeProto& n, Scope& scope) {
-  if (++node_count_ > kMaxNodes) {
-    if (!too_large_) problem("model", "has more than " + std::to_string(kMaxNodes) + " nodes once its functions are written out");
+  if (++node_count_ > kMaxModelNodes) {
+    if (!too_large_) problem("model", "has more than " + std::to_string(kMaxModelNodes) + " nodes once its functions are written out");
     too_large_ = true;
     return poison_outputs(n, scope);
   }

@@ -7,7 +7,7 @@
 namespace mote::frontends::onnx {
 namespace {
 
-struct Heads {
+struct LinearHeads {
   int64_t q, kv, d_k, d_v;
 };
 
@@ -26,7 +26,7 @@ struct Rows {
 };
 
 // One step: the state (B, H, d_k, d_v) decays, takes up key and value, and is asked by the query.
-bool step(Decompose& d, const Rows& all, const Heads& h, double scale, LoopBody& body) {
+bool step(Decompose& d, const Rows& all, const LinearHeads& h, double scale, LoopBody& body) {
   const auto row = [&](Value* x) { return x == nullptr ? nullptr : d.gather(x, body.trip, 0); };
   Value *q = row(all.q), *k = row(all.k), *v = row(all.v), *decay = row(all.decay), *beta = row(all.beta), *state = body.carried[0];
   if (decay != nullptr) state = d.mul(state, d.unsqueeze(d.op(OpId::exp, {decay}), {3}));
@@ -42,7 +42,7 @@ bool step(Decompose& d, const Rows& all, const Heads& h, double scale, LoopBody&
   return d.b.ok();
 }
 
-bool read_heads(NodeContext& c, Heads* h) {
+bool read_heads(NodeContext& c, LinearHeads* h) {
   h->q = c.attr_int("q_num_heads", 0);
   h->kv = c.attr_int("kv_num_heads", 0);
   if (h->q < 1 || h->kv < 1 || h->q % h->kv != 0 || rank_of(c.in(0)) != 3 || rank_of(c.in(2)) != 3) {
@@ -56,7 +56,7 @@ bool read_heads(NodeContext& c, Heads* h) {
 
 void import_linear_attention(NodeContext& c) {
   Decompose d(c);
-  Heads h;
+  LinearHeads h;
   if (!read_heads(c, &h)) return;
   const std::string rule = c.attr_string("update_rule", "gated_delta");
   const bool gated = rule == "gated" || rule == "gated_delta", delta = rule == "delta" || rule == "gated_delta";

@@ -10,11 +10,6 @@
 namespace mote::frontends::tflite {
 namespace {
 
-bool quantized(Op& op) {
-  const DType t = op.type_in(0);
-  return op.in(0).quant.present() && (t == DType::s8 || t == DType::u8 || t == DType::s16);
-}
-
 bool need_scales(Op& op) { return need_scale(op, op.in(0)) && need_scale(op, op.in(1)) && need_scale(op, op.out()); }
 
 // The exponent of a scale that is (nearly) a power of two.

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-// Only headers of FlatBuffers are used; its locale support would need the library.
-#define FLATBUFFERS_LOCALE_INDEPENDENT 0
 #include "flatbuffers/flexbuffers.h"
 
 namespace mote::frontends::tflite {

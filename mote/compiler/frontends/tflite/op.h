@@ -74,6 +74,10 @@ class Op {
   std::string advice_;
 };
 
+inline bool is_8_or_16_bits(DType t) { return t == DType::s8 || t == DType::u8 || t == DType::s16; }
+// Whether the operator computes in integers, by its first input.
+inline bool quantized(const Op& op) { return op.in(0).quant.present() && is_8_or_16_bits(op.type_in(0)); }
+
 using ImportFn = void (*)(Op&);
 #define MOTE_TFLITE_OP(code, function, inputs) void function(Op&);
 #include "mote/compiler/frontends/tflite/builtin_ops.def"

@@ -31,8 +31,6 @@ bool set_pool(Op& op, const Value& x, A* a) {
   return true;
 }
 
-bool is_8_or_16_bits(DType t) { return t == DType::s8 || t == DType::u8 || t == DType::s16; }
-
 }  // namespace
 
 void import_average_pool_2d(Op& op) {

@@ -13,8 +13,6 @@
 namespace mote::frontends::tflite {
 namespace {
 
-bool is_8_or_16_bits(DType t) { return t == DType::s8 || t == DType::u8 || t == DType::s16; }
-
 void resize(Op& op, bool nearest, bool align_corners, bool half_pixel) {
   Value* x = op.value(0);
   std::vector<int64_t> sizes;

@@ -15,11 +15,6 @@
 namespace mote::frontends::tflite {
 namespace {
 
-bool quantized(Op& op) {
-  const DType t = op.type_in(0);
-  return op.in(0).quant.present() && (t == DType::s8 || t == DType::u8 || t == DType::s16);
-}
-
 OpId plain_operator(BuiltinOperator code) {
   switch (code) {
     case BuiltinOperator::ABS: return OpId::abs;

@@ -8,7 +8,7 @@
 namespace mote::frontends::torch {
 namespace {
 
-constexpr int kMostDepth = 512;  // views of views
+constexpr int kMostViews = 512;  // views of views
 
 // How a change of a view gets back into what it looks at.
 enum class Back : uint8_t { kNone, kReshape, kTranspose, kScatter, kImpossible };
@@ -108,7 +108,7 @@ bool Aliases::refresh(Importer& importer, const std::string& name, Scope& scope,
   const auto it = views_.find(name);
   if (it == views_.end()) return true;
   View& view = it->second;
-  if (depth > kMostDepth) {
+  if (depth > kMostViews) {
     importer.problem("'" + name + "'", "is a view of too many views");
     return false;
   }
@@ -149,7 +149,7 @@ bool Aliases::note(Importer& importer, const NodeDef& node, Scope& scope) {
 }
 
 bool Aliases::change(Importer& importer, const NodeDef& node, const std::string& name, Value* value, Scope& scope, int depth) {
-  if (depth > kMostDepth) return problem(importer, node, "changes a view of too many views");
+  if (depth > kMostViews) return problem(importer, node, "changes a view of too many views");
   scope.names[name] = value;
   ++versions_[name];
   const auto it = views_.find(name);

@@ -8,8 +8,8 @@
 namespace mote::frontends::torch {
 namespace {
 
-constexpr int kMostDepth = 64;
-constexpr int64_t kMost = int64_t{1} << 40;  // larger sizes are no sizes
+constexpr int kMostNested = 64;
+constexpr int64_t kLargestSize = int64_t{1} << 40;  // larger sizes are no sizes
 
 // A call "Name(arguments)"; Symbol and Integer carry their text.
 struct Term {
@@ -43,7 +43,7 @@ class Reader {
   }
 
   bool term(Term* out, int depth) {
-    if (depth > kMostDepth) return false;
+    if (depth > kMostNested) return false;
     out->name = word();
     if (out->name.empty() || !take('(')) return false;
     if (out->name == "Symbol") return symbol(out);
@@ -78,15 +78,15 @@ using Bounds = std::optional<Range>;
 
 Range between(int64_t a, int64_t b) {
   Range r;
-  r.min = std::clamp(std::min(a, b), -kMost, kMost);
-  r.max = std::clamp(std::max(a, b), -kMost, kMost);
+  r.min = std::clamp(std::min(a, b), -kLargestSize, kLargestSize);
+  r.max = std::clamp(std::max(a, b), -kLargestSize, kLargestSize);
   r.bounded = true;
   return r;
 }
 
 int64_t times(int64_t a, int64_t b) {
   const double exact = static_cast<double>(a) * static_cast<double>(b);
-  return exact > static_cast<double>(kMost) ? kMost : exact < -static_cast<double>(kMost) ? -kMost : a * b;
+  return exact > static_cast<double>(kLargestSize) ? kLargestSize : exact < -static_cast<double>(kLargestSize) ? -kLargestSize : a * b;
 }
 
 int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }

@@ -7,7 +7,7 @@ namespace mote::frontends::torch {
 namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 30;
-constexpr int kMostDepth = 400;  // graphs lie inside graphs, each some ten levels
+constexpr int kMostLevels = 400;  // graphs lie inside graphs, each some ten levels
 
 // Calls f with each character outside of quotes; stops when that says false.
 template <class F>
@@ -26,9 +26,9 @@ bool too_deep(std::string_view text) {
   outside_quotes(text, [&](char c) {
     if (c == '{' || c == '[') ++depth;
     else if (c == '}' || c == ']') --depth;
-    return depth <= kMostDepth;
+    return depth <= kMostLevels;
   });
-  return depth > kMostDepth;
+  return depth > kMostLevels;
 }
 
 [[noreturn]] void wrong(const char* what, const char* expected, const Json& found) {

@@ -30,7 +30,7 @@ Value* reduced(Op& o, OpId id, Value* x, const char* dim = "dim") {
 }
 
 template <OpId id>
-void import_arithmetic(Op& o) {
+void import_reduction(Op& o) {
   Value* x = o.cast(o.in("self"), o.out_type());
   // Truth values add and multiply as 0 and 1.
   if (o.out_type() == DType::boolean) return o.out(o.cast(reduced(o, id, o.cast(x, DType::s64)), DType::boolean));
@@ -191,9 +191,9 @@ void import_log_softmax(Op& o) {
 void add_reduce_ops(OpTable& t);
 void add_reduce_ops(OpTable& t) {
   add_lines(t, {
-                   {"aten.sum", "default dim_IntList", &import_arithmetic<OpId::reduce_sum>},
-                   {"aten.mean", "default dim", &import_arithmetic<OpId::reduce_mean>},
-                   {"aten.prod", "default dim_int", &import_arithmetic<OpId::reduce_prod>},
+                   {"aten.sum", "default dim_IntList", &import_reduction<OpId::reduce_sum>},
+                   {"aten.mean", "default dim", &import_reduction<OpId::reduce_mean>},
+                   {"aten.prod", "default dim_int", &import_reduction<OpId::reduce_prod>},
                    {"aten.amax", "default", &import_extreme<OpId::reduce_max>},
                    {"aten.amin", "default", &import_extreme<OpId::reduce_min>},
                    {"aten.aminmax", "default", &import_aminmax},

@@ -56,7 +56,7 @@ void import_logic(Op& o) {
   o.out(o.op(id, {o.cast(o.in("a"), DType::boolean), o.cast(o.in("b"), DType::boolean)}));
 }
 
-void import_neg(Op& o) { o.out(o.op(OpId::neg, {o.in("a")})); }
+void import_symbol_neg(Op& o) { o.out(o.op(OpId::neg, {o.in("a")})); }
 void import_not(Op& o) { o.out(o.op(OpId::logical_not, {o.cast(o.in("a"), DType::boolean)})); }
 
 template <DType to>
@@ -110,7 +110,7 @@ void add_symbol_ops(OpTable& t) {
                    {"_operator.mod", "", &import_binary<OpId::mod>, kNumbers},
                    {"_operator.pow", "", &import_binary<OpId::pow>, kNumbers},
                    {"_operator.truediv", "", &import_true_div, kNumbers},
-                   {"_operator.neg", "", &import_neg, kNumbers},
+                   {"_operator.neg", "", &import_symbol_neg, kNumbers},
                    {"_operator.eq", "", &import_binary<OpId::equal>, kNumbers},
                    {"_operator.ne", "", &import_binary<OpId::not_equal>, kNumbers},
                    {"_operator.lt", "", &import_binary<OpId::less>, kNumbers},
