@@ -15,6 +15,8 @@ namespace {
 constexpr int kTrials = 8, kMoreTrials = 96;
 // Of the value: what kernels with approximations of their own, other orders of sums and Winograd's form stay within.
 constexpr double kReal = 0x1p-19, kHalf = 0x1p-9;
+// Of the sum of the terms' magnitudes: products that are rounded before they are added, or are not (fused multiply-add), other orders.
+constexpr double kTerms = 0x1p-22;
 // Of a step of the code: fixed-point multipliers and biases as 32-bit codes are that far from the numbers they stand for.
 constexpr double kCode = 0.1;
 
@@ -59,6 +61,9 @@ bool adds(OpId id) {
   }
 }
 
+// Results so small that vectors of some machines call them 0 and others do not.
+bool underflows(OpId id) { return id == OpId::sigmoid || id == OpId::exp || id == OpId::softmax; }
+
 template <class T>
 void shake(T* data, int32_t count, double unit) {
   for (int32_t i = 0; i < count; ++i)
@@ -90,20 +95,55 @@ void shake(const Tensor& t, bool sums) {
   if (t.dtype() == DType::f16) shake_result(t.as<f16>(), t.count(), kHalf, 0x1p-14, sums);
 }
 
-// Runs an operator with other numbers in place of its first operand.
-Status run_with(const OpDef& def, const OpContext& c, void* first) {
+// Runs an operator with other numbers in place of some operands and outputs; null: its own.
+Status run_with(const OpDef& def, const OpContext& c, const std::vector<void*>& data) {
   std::vector<Tensor> tensors;
   std::vector<int32_t> operands;
   for (int i = 0; i < c.input_count + c.output_count; ++i) {
     operands.push_back(c.operands[i] < 0 ? -1 : static_cast<int32_t>(tensors.size()));
-    if (c.operands[i] >= 0) tensors.push_back(c.tensors[c.operands[i]]);
+    if (c.operands[i] < 0) continue;
+    tensors.push_back(c.tensors[c.operands[i]]);
+    if (static_cast<size_t>(i) < data.size() && data[static_cast<size_t>(i)] != nullptr) tensors.back().data = data[static_cast<size_t>(i)];
   }
-  tensors[0].data = first;
   OpContext moved = c;
   moved.tensors = tensors.data();
   moved.operands = operands.data();
   return def.select(moved)(moved);
 }
+
+// The terms of an operator that adds, as magnitudes. Where they cancel, rounding is no part of the result, which may even be exactly 0, but
+// still one of these.
+class Terms {
+ public:
+  // Of f32 operands that lie densely; others have none.
+  Terms(OpId id, const OpContext& c) {
+    if (!adds(id) || c.output_count != 1 || !c.has_output(0) || c.output(0).dtype() != DType::f32) return;
+    for (int i = 0; i < c.input_count; ++i) {
+      magnitudes_.emplace_back();
+      if (!c.has_input(i) || c.input(i).dtype() != DType::f32) continue;
+      if (c.input(i).data == nullptr || !is_dense(*c.input(i).desc)) return;
+      const auto* x = c.input(i).as<float>();
+      for (int32_t k = 0; k < c.input(i).count(); ++k) magnitudes_.back().push_back(std::fabs(x[k]) * (id == OpId::sub && i == 1 ? -1 : 1));
+    }
+    known_ = true;
+  }
+  // Moves the operator's results by a part of them.
+  void shake(const OpDef& def, const OpContext& c) {
+    const Tensor& y = c.output(0);
+    if (!known_ || y.data == nullptr || !is_dense(*y.desc)) return;
+    std::vector<float> sums(static_cast<size_t>(y.count()));
+    std::vector<void*> data;
+    for (std::vector<float>& m : magnitudes_) data.push_back(m.empty() ? nullptr : m.data());
+    data.push_back(sums.data());
+    if (!run_with(def, c, data).ok()) return;
+    for (size_t i = 0; i < sums.size(); ++i)
+      if (std::isfinite(sums[i])) y.as<float>()[i] += static_cast<float>(kTerms * noise() * static_cast<double>(sums[i]));
+  }
+
+ private:
+  bool known_ = false;
+  std::vector<std::vector<float>> magnitudes_;
+};
 
 // Quantizes numbers that lie a little beside those given: a tie, or what is almost one, may go either way.
 Status quantize_beside(const OpDef& def, const OpContext& c) {
@@ -120,7 +160,25 @@ Status quantize_beside(const OpDef& def, const OpContext& c) {
     const double away = v < 0 ? -1 : 1;
     v += step * static_cast<float>(amount * (how < 2 ? noise() : how == 2 ? 1 : how == 3 ? -1 : how == 4 ? away : -away));
   }
-  return run_with(def, c, beside.data());
+  return run_with(def, c, {beside.data()});
+}
+
+// Codes of numbers near a tie become the neighbouring code. (Not by moving the numbers: their scale would move with them.)
+void recode_beside(const std::vector<float>& x, const OpContext& c) {
+  const Tensor &y = c.output(0), &scales = c.output(1), &zeros = c.output(2);
+  if (x.empty() || !is_dense(*y.desc) || scales.count() == 0) return;
+  const bool is_unsigned = y.dtype() == DType::u8;
+  const int32_t least = is_unsigned ? 0 : -128, most = is_unsigned ? 255 : 127;
+  const size_t row = x.size() / static_cast<size_t>(scales.count());
+  for (size_t i = 0; i < x.size(); ++i) {
+    const size_t r = i / row;
+    const int32_t zero = zeros.dtype() == DType::u8 ? zeros.as<uint8_t>()[r] : zeros.as<int32_t>()[r];
+    const double v = static_cast<double>(x[i]) / static_cast<double>(scales.as<float>()[r]), below = std::floor(v);
+    if (!(std::fabs(v - below - 0.5) < kCode)) continue;
+    const double code = std::clamp<double>(below + (noise() > 0 ? 1 : 0) + zero, least, most);
+    if (is_unsigned) y.as<uint8_t>()[i] = static_cast<uint8_t>(code);
+    else y.as<int8_t>()[i] = static_cast<int8_t>(code);
+  }
 }
 
 // Norms subtract a mean: where all elements are equal, its rounding is all that is left.
@@ -133,7 +191,7 @@ Status normalize_beside(const OpDef& def, const OpContext& c) {
   if (x.dtype() != DType::f32 || !is_dense(*x.desc)) return def.select(c)(c);
   std::vector<float> beside(x.as<float>(), x.as<float>() + x.count());
   shake(beside.data(), x.count(), kReal);
-  return run_with(def, c, beside.data());
+  return run_with(def, c, {beside.data()});
 }
 
 // Of a dense operand, for element i of the shape that it is broadcast to.
@@ -167,20 +225,47 @@ void shake_tail(const std::vector<float>& x, const Tensor& y) {
   for (size_t i = 0; i < x.size(); ++i) y.as<float>()[i] += static_cast<float>(kErf * noise() * std::fabs(static_cast<double>(x[i])));
 }
 
+// A Fourier transform adds all that it reads: a result that is small beside others is what their terms left.
+void shake_transform(const Tensor& y) {
+  if (y.dtype() != DType::f32 || !is_dense(*y.desc)) return;
+  float largest = 0;
+  for (int32_t i = 0; i < y.count(); ++i)
+    if (std::isfinite(y.as<float>()[i])) largest = std::max(largest, std::fabs(y.as<float>()[i]));
+  for (int32_t i = 0; i < y.count(); ++i) y.as<float>()[i] += static_cast<float>(kTerms * noise()) * largest;
+}
+
+void raise_zeros(const Tensor& y) {
+  if (y.dtype() != DType::f32 || !is_dense(*y.desc)) return;
+  for (int32_t i = 0; i < y.count(); ++i)
+    if (y.as<float>()[i] == 0 && noise() > 0) y.as<float>()[i] = 0x1p-126f;
+}
+
+// Operators of which a few units of the result are not all that rounding may do.
+void shake_more(OpId op, const std::vector<float>& before, const OpContext& c) {
+  const DType type = c.has_input(0) ? c.input(0).dtype() : DType::kNone;
+  if (op == OpId::equal && type == DType::f32) meet<float>(c.input(0), c.input(1), c.output(0), kReal);
+  if (op == OpId::equal && type == DType::f16) meet<f16>(c.input(0), c.input(1), c.output(0), kHalf);
+  if (op == OpId::gelu && !before.empty()) shake_tail(before, c.output(0));
+  if (op == OpId::dynamic_quantize && !before.empty()) recode_beside(before, c);
+  if (op == OpId::dft || op == OpId::stft) shake_transform(c.output(0));
+  if (underflows(op)) raise_zeros(c.output(0));
+}
+
 Status run_shaken(uint16_t id, const OpContext& c) {
   const OpDef& def = *emit::builtin_registry().find(id, nullptr);
-  if (static_cast<OpId>(id) == OpId::quantize) return quantize_beside(def, c);
-  // What it reads may be overwritten: the tail is moved by what it was.
+  const auto op = static_cast<OpId>(id);
+  if (op == OpId::quantize) return quantize_beside(def, c);
+  // What an operator reads it may overwrite.
   std::vector<float> before;
-  if (static_cast<OpId>(id) == OpId::gelu && c.input(0).dtype() == DType::f32 && is_dense(*c.input(0).desc))
+  if ((op == OpId::gelu || op == OpId::dynamic_quantize) && c.input(0).dtype() == DType::f32 && is_dense(*c.input(0).desc))
     before.assign(c.input(0).as<float>(), c.input(0).as<float>() + c.input(0).count());
-  const Status status = subtracts_mean(static_cast<OpId>(id)) ? normalize_beside(def, c) : def.select(c)(c);
-  if (!status.ok() || is_exact(static_cast<OpId>(id))) return status;
-  if (static_cast<OpId>(id) == OpId::equal && c.input(0).dtype() == DType::f32) meet<float>(c.input(0), c.input(1), c.output(0), kReal);
-  if (static_cast<OpId>(id) == OpId::equal && c.input(0).dtype() == DType::f16) meet<f16>(c.input(0), c.input(1), c.output(0), kHalf);
-  if (!before.empty()) shake_tail(before, c.output(0));
+  Terms terms(op, c);
+  const Status status = subtracts_mean(op) ? normalize_beside(def, c) : def.select(c)(c);
+  if (!status.ok() || is_exact(op)) return status;
+  shake_more(op, before, c);
+  terms.shake(def, c);
   for (int i = 0; i < c.output_count; ++i)
-    if (c.has_output(i)) shake(c.output(i), adds(static_cast<OpId>(id)));
+    if (c.has_output(i)) shake(c.output(i), adds(op));
   return status;
 }
 

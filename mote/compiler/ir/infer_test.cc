@@ -109,6 +109,27 @@ TEST(Infer, AProbeTellsWhatTheSamplesDoNotShow) {
   EXPECT_EQ(x->facts[2].dims[0], 8);
 }
 
+// The sum of an input and a carried value that begins as that input.
+TEST(Infer, AProbeFollowsSizesIntoALoop) {
+  Graph g;
+  g.symbols = {{"n", 2, 10, {}}};
+  Method& m = g.add_method("main");
+  Value* x = g.add_input(m, "x", DType::f32, {-1, 6}, {0, -1});
+  Node* loop = g.add_node(*m.block, kLoop, nullptr, 0, {g.scalar<int64_t>(2), nullptr, x}, 1, "loop");
+  Block& body = g.add_block(loop);
+  g.add_argument(body, "trip", {DType::s64, {}, 0}, {});
+  Value* again = g.add_argument(body, "again", {DType::boolean, {}, 0}, {});
+  Value* carried = g.add_argument(body, "carried", x->type, x->facts);
+  NodeBuilder b(g, body, "sum");
+  Value* sum = b.op(OpId::add, {carried, x});
+  ASSERT_NE(sum, nullptr) << b.error();
+  body.results = {again, sum};
+  std::string error;
+  ASSERT_TRUE(infer(*loop, &error)) << error;
+  Probe probe(g);
+  for (int32_t n = 2; n <= 10; ++n) EXPECT_EQ(probe.refusal_at({n}) + probe.unforeseen(), "") << n;
+}
+
 TEST(Infer, DataDependentSizesAreBoundedAndStayDynamic) {
   Graph g;
   Method& m = g.add_method("main");

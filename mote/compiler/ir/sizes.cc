@@ -56,8 +56,20 @@ void Probe::restore(Block& block) {
   }
 }
 
+// What a loop carries begins with the sizes of its operands.
+void Probe::enter(const Node& loop) {
+  const std::vector<Value*>& arguments = loop.blocks[0]->arguments;
+  for (size_t i = 2; i < std::min(arguments.size(), loop.inputs.size()); ++i) {
+    Value *begin = loop.inputs[i], *carried = arguments[i];
+    const auto was = before_.find(begin), in_body = before_.find(carried);
+    if (was == before_.end() || in_body == before_.end() || was->second.dims != in_body->second.dims) continue;
+    carried->facts[kProbe].dims = begin->facts[kProbe].dims;
+  }
+}
+
 std::string Probe::walk(Block& block) {
   for (const auto& n : block.nodes) {
+    if (n->op == kLoop) enter(*n);
     for (const auto& b : n->blocks)
       if (std::string why = walk(*b); !why.empty()) return why;
     std::string error;

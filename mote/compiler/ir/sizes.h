@@ -32,6 +32,7 @@ class Probe {
   const std::string& unforeseen() const { return unforeseen_; }
 
  private:
+  void enter(const Node& loop);
   std::string walk(Block& block);
   void compare(const Value& value);
   void restore(Block& block);
