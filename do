@@ -217,7 +217,7 @@ test_sanitized() {
 # objects then.
 test_python() {
   echo "--- python: pip install ."
-  if ! CC=cc CXX=c++ install_venv --force-reinstall --no-deps . || ! install_venv pytest==9.2.0 mypy==2.4.1; then
+  if ! CC=cc CXX=c++ install_venv --force-reinstall --no-deps . || ! install_venv pytest==9.2.0 mypy==2.4.1 scikit-learn==1.9.1; then
     count "python: pip install ." 1
     return
   fi

@@ -205,9 +205,7 @@ bool compile_model(const CommandSettings& s, const frontends::Source& source, co
                    driver::CompileResult* result, QuantizeResult* quantized, ir::Problems* problems) {
   check_usage(s.quantize);
   QuantizeSettings quantize = s.quantize;
-  quant::Scheme scheme = quant::Scheme::kInt8;
-  // The kernels for microcontrollers know nothing else.
-  quantize.fixed_point |= s.emit == "cpp" && quant::scheme_named(quantize.scheme, &scheme) && quant::is_static(scheme);
+  if (s.emit == "cpp") quantize_for_source(&quantize);
   return quantize.wanted() ? compile_quantized(quantize, source, options, progress, result, quantized, problems)
                            : driver::compile(source, options, result, problems);
 }

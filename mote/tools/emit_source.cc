@@ -51,6 +51,11 @@ void plan_for_source(const std::string& output, const std::string& target, drive
   };
 }
 
+void quantize_for_source(QuantizeSettings* quantize) {
+  quant::Scheme scheme = quant::Scheme::kInt8;
+  quantize->fixed_point |= quant::scheme_named(quantize->scheme, &scheme) && quant::is_static(scheme);
+}
+
 emit::CppFiles emit_source(const std::string& output, const std::string& target, const driver::CompileOptions& options,
                            const driver::CompileResult& result) {
   const std::filesystem::path path(output);

@@ -26,7 +26,7 @@ ALLOWED = {
     # them, and the graph for users' own passes.
     "bindings": {"api", "api/impl/registry.h", "compiler/driver/compile.h", "compiler/emit/builder.h", "compiler/frontends/torch/torch.h",
                  "compiler/ir/graph.h", "compiler/ir/infer.h", "compiler/ir/text.h", "ops/op_docs.h", "tools/compile_settings.h",
-                 "tools/failure.h", "tools/model_file.h", "tools/quantize_settings.h", "tools/text_checks.h"},
+                 "tools/emit_source.h", "tools/failure.h", "tools/model_file.h", "tools/quantize_settings.h", "tools/text_checks.h"},
     "fleet": {"api"},
 }
 # Folder of mote/compiler -> folders of it that it may include besides itself. A front end is a folder of its own; the longest name that

@@ -97,6 +97,7 @@ def settings_of(
     late_passes: Sequence[Callable[..., Any]] = (),
     planner: Callable[..., Any] | None = None,
     partition: Callable[..., Any] | None = None,
+    emit_cpp: str | os.PathLike[str] | None = None,
     quantize: Any = None,
     backends: Any = None,
     policy: Any = None,
@@ -135,6 +136,7 @@ def settings_of(
         "passes": list(passes),
         "late_passes": late,
         "planner": planner,
+        "emit_cpp": os.fspath(emit_cpp) if emit_cpp is not None else None,
     }
 
 
@@ -168,7 +170,8 @@ def compile(model: Any, example_inputs: Any = None, **given: Unpack[CompileOptio
     Options: those of `mote compile` by their names, such as shape={"image": (1, 3, 224, 224)}, dim={"seq": (1, 128)}, no_fuse=True,
     exact=True, strips=True, ram="64k", bank={"sram": "64k"}, target="cortex-m4", audio_frontend="micro" with streaming=10 (samples in, in
     steps; docs/tinyml.md); golden (a folder of examples, or a list of dicts of arrays), golden_examples,
-    labels, metadata, licence, external_weights (a path), print_after, time_passes; and the hooks passes, late_passes, planner, partition
+    labels, metadata, licence, external_weights (a path), emit_cpp="kws.cc" (with a microcontroller as target: writes kws.h and kws.cc too,
+    docs/tinyml.md), print_after, time_passes; and the hooks passes, late_passes, planner, partition
     (mote.hooks); quantize="int8" (docs/quantization.md: int8-dynamic, int4-weights ...) with its options by their names (max_drop=0.5) and
     calibrate, test: a folder, an array with samples along its first axis, or samples (arrays, or dicts of arrays by input), truth: labels
     of the test samples; what it costs is in program.compiled["quantization"]; memory_limit, threads and kernels as in mote.load. Raises

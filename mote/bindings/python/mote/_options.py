@@ -51,6 +51,7 @@ class ModelOptions(InstanceOptions, total=False):
     metadata: Mapping[str, str]
     licence: str
     external_weights: Path
+    emit_cpp: Path
     # What is told
     print_after: str | Sequence[str]
     time_passes: bool

@@ -9,6 +9,7 @@
 #include "mote/bindings/python/src/image.h"
 #include "mote/compiler/emit/builder.h"
 #include "mote/tools/compile_settings.h"
+#include "mote/tools/emit_source.h"
 #include "mote/tools/model_file.h"
 #include "mote/tools/text_checks.h"
 
@@ -37,8 +38,7 @@ driver::Array array_of(const std::string& name, nb::handle object) {
 }  // namespace
 
 CompileCall::CompileCall(nb::dict settings) : settings_(std::move(settings)), registry_(current_registry()) {
-  if (const nb::object words = get("words"); !words.is_none())
-    options_ = tools::options_of(tools::settings_of(nb::cast<std::string>(words)));
+  if (const nb::object words = get("words"); !words.is_none()) read_words(nb::cast<std::string>(words));
   if (const nb::object words = get("quantize"); !words.is_none())
     quantize_ = tools::quantize_settings_of(nb::cast<std::vector<std::string>>(words));
   options_.producer = std::string("mote ") + mote_version();
@@ -53,8 +53,19 @@ CompileCall::CompileCall(nb::dict settings) : settings_(std::move(settings)), re
     ops_ = std::make_unique<OpRegistry>(Span<const OpDef>{registry_->ops, registry_->op_count}, &emit::builtin_registry());
     options_.plan.ops = ops_.get();
   }
+  if (const nb::object path = get("emit_cpp"); !path.is_none()) {
+    source_ = nb::cast<std::string>(path);
+    tools::plan_for_source(source_, target_, &options_);
+    tools::quantize_for_source(&quantize_);
+  }
   read_texts();
   set_hooks();
+}
+
+void CompileCall::read_words(const std::string& words) {
+  const tools::CompileSettings settings = tools::settings_of(words);
+  target_ = settings.target;
+  options_ = tools::options_of(settings);
 }
 
 void CompileCall::read_golden(nb::handle golden) {
@@ -155,6 +166,16 @@ nb::dict CompileCall::run(const frontends::Source& source) {
   if (!external_.empty() && !emit::save_file(external_, external, &error)) raise(MOTE_IO, error);
   result->external = {};
   nb::dict d, stages;
+  if (!source_.empty()) {
+    const emit::CppFiles files = tools::emit_source(source_, target_, options_, *result);
+    nb::dict emitted;
+    emitted["name"] = files.name;
+    emitted["ram_bytes"] = files.ram_bytes;
+    emitted["scratch_bytes"] = files.ram_bytes - result->peak_bytes;
+    emitted["constant_bytes"] = files.constant_bytes;
+    emitted["portable"] = files.portable;
+    d["cpp"] = emitted;
+  }
   d["image"] = open_owned(result, result->file.data(), result->file.size, open);
   d["frontend"] = result->frontend;
   d["log"] = result->log;

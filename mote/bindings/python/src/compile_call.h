@@ -18,14 +18,15 @@ class CompileCall {
   // Fields of `settings`, all optional: words (options as `mote compile` takes them), golden (a folder, or a list of dicts of arrays),
   // golden_examples, metadata and evidence (dicts of texts), labels_from (where the labels among them come from), external_weights (a
   // path), print_after (a list), time_passes, passes and late_passes (lists of callables), planner (a callable), memory_limit, quantize
-  // (words of `mote compile`).
+  // (words of `mote compile`), emit_cpp (a path: OUT.h and OUT.cc are written too).
   explicit CompileCall(nb::dict settings);
 
-  // A dict: image, frontend, log, notes, warnings, peak_bytes, lower_bound_bytes, stages_s, quantization (JSON). Raises mote.CompileError,
-  // or what a hook raised.
+  // A dict: image, frontend, log, notes, warnings, peak_bytes, lower_bound_bytes, stages_s, quantization (JSON), cpp (a dict). Raises
+  // mote.CompileError, or what a hook raised.
   nb::dict run(const frontends::Source& source);
 
  private:
+  void read_words(const std::string& words);
   void read_golden(nb::handle golden);
   void read_texts();
   void set_hooks();
@@ -40,7 +41,7 @@ class CompileCall {
   tools::QuantizeSettings quantize_;
   std::shared_ptr<mote_registry> registry_;
   std::unique_ptr<OpRegistry> ops_;
-  std::string external_;
+  std::string external_, source_, target_;
   std::unique_ptr<nb::python_error> raised_;
 };
 
