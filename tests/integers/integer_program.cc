@@ -105,7 +105,7 @@ class Maker {
     a->output_zero = zero_of(y);
     if (dice_.chance(30)) a->clamp_lo = a->output_zero;
     if (dice_.chance(15)) a->weight_zero = dice_.between(-20, 20);
-    if (dice_.chance(70)) in[ops::kStageBias] = ints(n, -9000, 9000);
+    if (dice_.chance(70)) in[ops::kEpilogueBias] = ints(n, -9000, 9000);
     const double usual = 60 / (74 * 60 * std::sqrt(static_cast<double>(k)));
     std::vector<double> factors(dice_.chance(60) ? static_cast<size_t>(n) : 1);
     for (double& f : factors) f = usual * real(0.2, 5);
@@ -113,12 +113,12 @@ class Maker {
       case 0: {
         std::vector<int32_t> m, s;
         for (const double f : factors) m.push_back(ir::quantize_multiplier(f).value), s.push_back(ir::quantize_multiplier(f).shift);
-        in[ops::kStageMultiplier] = vector(DType::s32, m);
-        in[ops::kStageShift] = vector(DType::s32, s);
+        in[ops::kEpilogueMultiplier] = vector(DType::s32, m);
+        in[ops::kEpilogueShift] = vector(DType::s32, s);
         break;
       }
-      case 1: in[ops::kStageMultiplier] = vector(DType::f64, factors); break;
-      default: in[ops::kStageMultiplier] = vector(DType::f32, std::vector<float>(factors.begin(), factors.end()));
+      case 1: in[ops::kEpilogueMultiplier] = vector(DType::f64, factors); break;
+      default: in[ops::kEpilogueMultiplier] = vector(DType::f32, std::vector<float>(factors.begin(), factors.end()));
     }
     return in;
   }

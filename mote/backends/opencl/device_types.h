@@ -40,7 +40,7 @@ struct QuantSumArgs {
   int32_t lo, hi;
   float a_scale, b_scale, y_scale;
 };
-struct StageArgs {
+struct EpilogueArgs {
   int32_t x_flip, x_zero, w_zero, y_zero, lo, hi, mode, residual, residual_shift;
   QuantSumArgs sum;
 };

@@ -105,12 +105,12 @@ TEST(OpenClPlan, BytesAreMultipliedByDotProductsWhereTheDeviceHasThem) {
   OpView op;
   op.op = static_cast<uint16_t>(OpId::q_matmul);
   op.attrs = &a;
-  op.inputs.resize(ops::kStageShift + 1);
+  op.inputs.resize(ops::kEpilogueShift + 1);
   op.inputs[0] = operand(DType::s8, {2, kK}, nullptr);
   op.inputs[0].place = {1, 64};
-  op.inputs[ops::kStageBias] = operand(DType::s32, {kN}, bias);
-  op.inputs[ops::kStageMultiplier] = operand(DType::s32, {1}, &multiplier);
-  op.inputs[ops::kStageShift] = operand(DType::s32, {1}, &shift);
+  op.inputs[ops::kEpilogueBias] = operand(DType::s32, {kN}, bias);
+  op.inputs[ops::kEpilogueMultiplier] = operand(DType::s32, {1}, &multiplier);
+  op.inputs[ops::kEpilogueShift] = operand(DType::s32, {1}, &shift);
   op.outputs = {operand(DType::s8, {2, kN}, nullptr)};
   for (const bool packed : {false, true}) {
     op.inputs[1] = operand(DType::s8, {kN, kK}, packed ? panels : plain, packed ? Layout::kPanel16k4Pairs : Layout::kPlain);

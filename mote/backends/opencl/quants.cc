@@ -49,7 +49,7 @@ void put_double(double m, int32_t* out) {
 
 // Why sums cannot be turned into elements here, or null.
 template <class A>
-const char* check_stage(const OpView& op, const A& a) {
+const char* check_epilogue(const OpView& op, const A& a) {
   const DType x = op.inputs[0].dtype, w = op.inputs[1].dtype, y = op.outputs[0].dtype;
   if (!is_byte(x) || !is_byte(y) || !is_byte(w) || a.wide != 0) return "only 8-bit numbers are computed there";
   if (op.inputs[1].data == nullptr) return "its weights are not constant";
@@ -58,18 +58,18 @@ const char* check_stage(const OpView& op, const A& a) {
   for (size_t i = 2; i < op.inputs.size(); ++i) {
     if (i == ops::q_conv::kResidual) continue;
     if (op.has(i) && op.inputs[i].data == nullptr) return "multipliers or zero points that are computed";
-    if (op.has(i) && i >= ops::kStageXZero && i <= ops::kStageXScale) return "zero points and scales of rows or channels";
+    if (op.has(i) && i >= ops::kEpilogueXZero && i <= ops::kEpilogueXScale) return "zero points and scales of rows or channels";
   }
-  const Operand& m = op.inputs[ops::kStageMultiplier];
+  const Operand& m = op.inputs[ops::kEpilogueMultiplier];
   for (int32_t k = 0; m.dtype == DType::f64 && k < m.count(); ++k)
     if (const auto v = element<double>(m, k); !(v >= 0 && std::isfinite(v))) return "a multiplier that is no positive number";
   return nullptr;
 }
 
 template <class A>
-StageArgs stage_of(const OpView& op, const A& a) {
-  StageArgs s{};
-  const DType x = op.inputs[0].dtype, y = op.outputs[0].dtype, m = op.inputs[ops::kStageMultiplier].dtype;
+EpilogueArgs epilogue_of(const OpView& op, const A& a) {
+  EpilogueArgs s{};
+  const DType x = op.inputs[0].dtype, y = op.outputs[0].dtype, m = op.inputs[ops::kEpilogueMultiplier].dtype;
   s.x_flip = flip_of(x), s.x_zero = zero_of(x, a.input_zero), s.w_zero = zero_of(op.inputs[1].dtype, a.weight_zero);
   s.y_zero = a.output_zero;
   const ops::IntRange range = ops::clamp_range(a.clamp_lo, a.clamp_hi, y);
@@ -80,14 +80,14 @@ StageArgs stage_of(const OpView& op, const A& a) {
 
 std::vector<int32_t> channels_of(const OpView& op, int32_t channels) {
   std::vector<int32_t> all(static_cast<size_t>(channels) * kChannel, 0);
-  const Operand& m = op.inputs[ops::kStageMultiplier];
+  const Operand& m = op.inputs[ops::kEpilogueMultiplier];
   for (int32_t k = 0; k < channels; ++k) {
     int32_t* c = &all[static_cast<size_t>(k) * kChannel];
-    if (op.has(ops::kStageBias)) c[0] = element<int32_t>(op.inputs[ops::kStageBias], k);
+    if (op.has(ops::kEpilogueBias)) c[0] = element<int32_t>(op.inputs[ops::kEpilogueBias], k);
     if (m.dtype == DType::f64) put_double(element<double>(m, k), c + 1);
     else c[1] = element<int32_t>(m, k);  // of floats the bits
-    if (op.has(ops::kStageShift)) c[2] = element<int32_t>(op.inputs[ops::kStageShift], k);
-    if (op.has(ops::kStageResidualFactor)) c[4] = element<int32_t>(op.inputs[ops::kStageResidualFactor], k);
+    if (op.has(ops::kEpilogueShift)) c[2] = element<int32_t>(op.inputs[ops::kEpilogueShift], k);
+    if (op.has(ops::kEpilogueResidualFactor)) c[4] = element<int32_t>(op.inputs[ops::kEpilogueResidualFactor], k);
   }
   return all;
 }
@@ -104,7 +104,7 @@ void take_zero_point(const Operand& w, int32_t n, int32_t k, int32_t zero, std::
   }
 }
 
-void add_quant_product(const OpView& op, Recorder& r, ProductArgs p, const StageArgs& s) {
+void add_quant_product(const OpView& op, Recorder& r, ProductArgs p, const EpilogueArgs& s) {
   static constexpr const char* kNames[] = {"q_product_64x64", "q_product_32x32", "q_product_16x64"};
   const Tile t = tile_for(p.rows, p.cols, 1, r.compute_units());
   // Dot products of four bytes, where these lie side by side.
@@ -174,12 +174,12 @@ const char* lower_scaled(const OpView& op, Recorder* r, bool to_bytes) {
 const char* lower_q_conv(const OpView& op, Recorder* r) {
   const auto& a = op.attributes<ops::q_conv::Attrs>();
   if (op.inputs[0].rank != 3 && op.inputs[0].rank != 4) return "three spatial dimensions";
-  if (const char* why = check_stage(op, a)) return why;
+  if (const char* why = check_epilogue(op, a)) return why;
   if (r == nullptr) return nullptr;
   WindowArgs p{window_of(op, a, op.inputs[1].dims + 1), 0, 0};
   p.groups = a.groups;
   p.padded_cols = padded_columns(p.out_c);
-  StageArgs s = stage_of(op, a);
+  EpilogueArgs s = epilogue_of(op, a);
   if (op.has(ops::q_conv::kResidual)) {
     const bool to_accumulators = a.sum_mode == static_cast<uint32_t>(ops::QuantMode::kSums);
     s.residual = to_accumulators ? 2 : 1;
@@ -209,13 +209,13 @@ const char* lower_q_conv(const OpView& op, Recorder* r) {
 const char* lower_q_matmul(const OpView& op, Recorder* r) {
   const auto& a = op.attributes<ops::q_matmul::Attrs>();
   if (op.inputs[1].rank != 2) return "batches of weights";
-  if (const char* why = check_stage(op, a)) return why;
+  if (const char* why = check_epilogue(op, a)) return why;
   if (r == nullptr) return nullptr;
   const Operand& y = op.outputs[0];
   ProductArgs p{};
   p.cols = y.dim(-1), p.rows = static_cast<int32_t>(y.count() / p.cols), p.padded_cols = padded_columns(p.cols), p.k = op.inputs[0].dim(-1);
   p.plain = p.kernel_w = p.in_c = p.out_h = p.out_w = 1;
-  add_quant_product(op, *r, p, stage_of(op, a));
+  add_quant_product(op, *r, p, epilogue_of(op, a));
   return nullptr;
 }
 

@@ -4,7 +4,7 @@
 
 #include "mote/compiler/ir/infer.h"
 #include "mote/compiler/passes/rewrite.h"
-#include "mote/ops/common/quant_stage.h"
+#include "mote/ops/common/quant_epilogue.h"
 #include "mote/ops/q_conv/q_conv.h"
 #include "mote/ops/q_matmul/q_matmul.h"
 
@@ -58,13 +58,14 @@ bool scale(Graph& graph, Node& n) {
   for (size_t side = 0; side < 2; ++side) {
     const Node* cast = absorbable(n.inputs[side], OpId::cast, n);
     Node* product = cast == nullptr ? nullptr : product_for(cast->inputs[0], *cast, DType::s32);
-    if (product == nullptr || product->input(ops::kStageBias) != nullptr || product->input(ops::kStageMultiplier) != nullptr) continue;
+    if (product == nullptr || product->input(ops::kEpilogueBias) != nullptr || product->input(ops::kEpilogueMultiplier) != nullptr)
+      continue;
     Factors f;
     if (!read_factors(n.inputs[1 - side], product->outputs[0]->type.dims.back(), 3, &f)) continue;
     std::vector<Value*> inputs = product->inputs;
     inputs.resize(8, nullptr);
-    inputs[ops::kStageMultiplier] = float_constant(graph, DType::f32, {static_cast<int32_t>(f.known.size())}, f.known);
-    inputs[ops::kStageXScale] = f.open;
+    inputs[ops::kEpilogueMultiplier] = float_constant(graph, DType::f32, {static_cast<int32_t>(f.known.size())}, f.known);
+    inputs[ops::kEpilogueXScale] = f.open;
     while (inputs.back() == nullptr) inputs.pop_back();
     const std::string name = joined_name(joined_name(product->name, cast->name), n.name);
     if (replace_by(graph, n, rebuilt_quantized(graph, n, *product, name, inputs))) return true;
@@ -78,11 +79,11 @@ bool bias(Graph& graph, Node& n) {
   for (size_t side = 0; side < 2; ++side) {
     Node* product = product_for(n.inputs[side], n, DType::f32);
     const Value* c = n.inputs[1 - side];
-    if (product == nullptr || product->input(ops::kStageBias) != nullptr || !c->is_constant()) continue;
+    if (product == nullptr || product->input(ops::kEpilogueBias) != nullptr || !c->is_constant()) continue;
     const int32_t channels = product->outputs[0]->type.dims.back();
     if (c->type.count() != channels || c->type.rank() == 0 || c->type.dims.back() != channels) continue;
     std::vector<Value*> inputs = product->inputs;
-    inputs[ops::kStageBias] = float_constant(graph, DType::f32, {channels}, constant_numbers(c), c->name);
+    inputs[ops::kEpilogueBias] = float_constant(graph, DType::f32, {channels}, constant_numbers(c), c->name);
     if (replace_by(graph, n, rebuilt_quantized(graph, n, *product, joined_name(product->name, n.name), inputs))) return true;
   }
   return false;

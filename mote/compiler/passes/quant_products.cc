@@ -9,7 +9,7 @@
 #include "mote/compiler/passes/quantized.h"
 #include "mote/ops/clip/clip.h"
 #include "mote/ops/common/activation.h"
-#include "mote/ops/common/quant_stage.h"
+#include "mote/ops/common/quant_epilogue.h"
 #include "mote/ops/conv/conv.h"
 #include "mote/ops/conv_transpose/conv_transpose.h"
 #include "mote/ops/matmul/matmul.h"
@@ -89,14 +89,14 @@ bool make_stage(Graph& graph, const Product& p, const Stage* stage, A* a, std::v
   a->to = static_cast<uint32_t>(stage != nullptr ? stage->y.type : DType::f32);
   const auto vector = [&](const std::vector<double>& v) { return Dims{static_cast<int32_t>(v.size())}; };
   inputs->resize(8, nullptr);
-  if (!bias.empty() && stage == nullptr) (*inputs)[ops::kStageBias] = float_constant(graph, DType::f32, vector(bias), bias);
+  if (!bias.empty() && stage == nullptr) (*inputs)[ops::kEpilogueBias] = float_constant(graph, DType::f32, vector(bias), bias);
   if (!bias.empty() && stage != nullptr && wide)
-    (*inputs)[ops::kStageBias] = graph.constant<int64_t>(vector(bias), std::vector<int64_t>(bias.begin(), bias.end()));
+    (*inputs)[ops::kEpilogueBias] = graph.constant<int64_t>(vector(bias), std::vector<int64_t>(bias.begin(), bias.end()));
   if (!bias.empty() && stage != nullptr && !wide)
-    (*inputs)[ops::kStageBias] = graph.constant<int32_t>(vector(bias), std::vector<int32_t>(bias.begin(), bias.end()));
-  (*inputs)[ops::kStageMultiplier] = float_constant(graph, DType::f32, vector(factors), factors);
+    (*inputs)[ops::kEpilogueBias] = graph.constant<int32_t>(vector(bias), std::vector<int32_t>(bias.begin(), bias.end()));
+  (*inputs)[ops::kEpilogueMultiplier] = float_constant(graph, DType::f32, vector(factors), factors);
   if (zeros.size() > 1)
-    (*inputs)[ops::kStageWZero] = graph.constant<int32_t>(vector(zeros), std::vector<int32_t>(zeros.begin(), zeros.end()));
+    (*inputs)[ops::kEpilogueWZero] = graph.constant<int32_t>(vector(zeros), std::vector<int32_t>(zeros.begin(), zeros.end()));
   while (inputs->back() == nullptr) inputs->pop_back();
   return true;
 }

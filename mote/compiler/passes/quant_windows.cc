@@ -18,7 +18,7 @@ bool widen(Graph& graph, Node& n) {
   auto a = n.attributes<ops::q_conv::Attrs>();
   const Value* w = n.inputs[1];
   if (!w->is_constant() || w->layout != Layout::kPlain || w->type.dtype != DType::s8 || w->type.rank() != 4 || a.groups != 1) return false;
-  if (a.dilations[1] != 1 || a.wide != 0 || n.input(ops::kStageWZero) != nullptr) return false;
+  if (a.dilations[1] != 1 || a.wide != 0 || n.input(ops::kEpilogueWZero) != nullptr) return false;
   const Dims& old = w->type.dims;
   const int32_t width = old[2], channels = old[3], row = width * channels;
   if (width < 2 || row == 0 || row % kTogether == 0) return false;

@@ -8,7 +8,7 @@
 #include "mote/compiler/ir/infer.h"
 #include "mote/compiler/passes/linear.h"
 #include "mote/compiler/passes/quantized.h"
-#include "mote/ops/common/quant_stage.h"
+#include "mote/ops/common/quant_epilogue.h"
 #include "mote/ops/conv/conv.h"
 #include "mote/ops/conv_transpose/conv_transpose.h"
 #include "mote/ops/matmul/matmul.h"
@@ -119,7 +119,7 @@ bool matrix_rows(Forms& forms, Node& n) {
 template <class A>
 bool signed_bytes(Forms& forms, Node& n) {
   Graph& graph = forms.graph();
-  Value *w = n.inputs[kWeights], *zeros = n.input(ops::kStageWZero);
+  Value *w = n.inputs[kWeights], *zeros = n.input(ops::kEpilogueWZero);
   if (!w->is_constant() || w->type.dtype != DType::u8 || w->layout != Layout::kPlain || (zeros != nullptr && !zeros->is_constant()))
     return false;
   auto a = n.attributes<A>();
@@ -131,7 +131,7 @@ bool signed_bytes(Forms& forms, Node& n) {
     if (!ir::known_ints(*zeros, &z)) return false;
     std::vector<int32_t> moved;
     for (const int64_t v : z) moved.push_back(static_cast<int32_t>(v - 128));
-    inputs[ops::kStageWZero] = graph.constant<int32_t>(zeros->type.dims, moved);
+    inputs[ops::kEpilogueWZero] = graph.constant<int32_t>(zeros->type.dims, moved);
     a.weight_zero = 0;
   }
   NodeBuilder b(graph, *n.block, n.name, &n);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "mote/compiler/quant/prepare.h"
-#include "mote/ops/common/quant_stage.h"
+#include "mote/ops/common/quant_epilogue.h"
 #include "mote/ops/conv/conv.h"
 #include "mote/ops/matmul/matmul.h"
 #include "mote/ops/q_conv/q_conv.h"
@@ -30,7 +30,7 @@ void copy_window(const From& from, To* to) {
 
 // The dequantized weights, without the scale of x.
 Value* real_weights(Graph& graph, const Node& n, int32_t weight_zero) {
-  const Value *w = n.inputs[1], *m = n.input(ops::kStageMultiplier), *zeros = n.input(ops::kStageWZero);
+  const Value *w = n.inputs[1], *m = n.input(ops::kEpilogueMultiplier), *zeros = n.input(ops::kEpilogueWZero);
   if (!w->is_constant() || w->layout != Layout::kPlain || zeros != nullptr || m == nullptr || !m->is_constant()) return nullptr;
   std::vector<double> numbers = passes::constant_numbers(w);
   const std::vector<double> factors = passes::constant_numbers(m);
@@ -43,12 +43,12 @@ Value* real_weights(Graph& graph, const Node& n, int32_t weight_zero) {
 void undo(Graph& graph, Node& n, DynamicForms* forms) {
   if ((!n.is(OpId::q_conv) && !n.is(OpId::q_matmul)) || n.outputs[0]->type.dtype != DType::f32) return;
   const Node* d = passes::made_by(n.inputs[0], OpId::dynamic_quantize);
-  const Value *scale = n.input(ops::kStageXScale), *zero = n.input(ops::kStageXZero);
+  const Value *scale = n.input(ops::kEpilogueXScale), *zero = n.input(ops::kEpilogueXZero);
   if (d == nullptr || n.inputs[0] != d->outputs[0] || scale == nullptr || scale != d->output(1)) return;
   if ((zero != nullptr && zero != d->output(2)) || !passes::reads_no_state(*d)) return;
   ir::NodeBuilder b(graph, *n.block, n.name, &n);
   std::vector<Value*> inputs = {d->inputs[0], nullptr};
-  if (n.input(ops::kStageBias) != nullptr) inputs.push_back(n.inputs[ops::kStageBias]);
+  if (n.input(ops::kEpilogueBias) != nullptr) inputs.push_back(n.inputs[ops::kEpilogueBias]);
   Value* made = nullptr;
   if (n.is(OpId::q_conv)) {
     const auto q = n.attributes<ops::q_conv::Attrs>();
@@ -104,10 +104,10 @@ bool write_dynamic(ir::Graph& graph, ir::Node& n, const DynamicForm& form, const
   std::vector<Value*> operands(8, nullptr);
   operands[0] = numbers[0];
   operands[1] = graph.constant<int8_t>(dims, q.codes, n.inputs[passes::kWeights]->name);
-  operands[ops::kStageBias] = passes::float_constant(graph, DType::f32, {channels}, passes::bias_of(n));
-  operands[ops::kStageMultiplier] = graph.constant<float>({channels}, q.scales);
-  if (form.zero_points) operands[ops::kStageXZero] = numbers[2];
-  operands[ops::kStageXScale] = numbers[1];
+  operands[ops::kEpilogueBias] = passes::float_constant(graph, DType::f32, {channels}, passes::bias_of(n));
+  operands[ops::kEpilogueMultiplier] = graph.constant<float>({channels}, q.scales);
+  if (form.zero_points) operands[ops::kEpilogueXZero] = numbers[2];
+  operands[ops::kEpilogueXScale] = numbers[1];
   ops::q_matmul::Attrs matrix;
   matrix.to = static_cast<uint32_t>(DType::f32);
   Value* y = n.is(OpId::matmul) ? b.op(OpId::q_matmul, matrix, operands)

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "mote/compiler/quant/testing.h"
-#include "mote/ops/common/quant_stage.h"
+#include "mote/ops/common/quant_epilogue.h"
 #include "mote/ops/q_conv/q_conv.h"
 
 namespace mote::quant {
@@ -43,10 +43,10 @@ frontends::Source hybrid(bool zero_points) {
       std::vector<ir::Value*> in(8, nullptr);
       in[0] = q[0];
       in[1] = graph.constant<int8_t>({kWide, 1, 1, channels}, codes(static_cast<size_t>(kWide * channels), static_cast<unsigned>(layer)));
-      in[ops::kStageBias] = graph.constant<float>({kWide}, normal(kWide, 9, 0.1f));
-      in[ops::kStageMultiplier] = graph.constant<float>({1}, {0.0123f / std::sqrt(static_cast<float>(channels))});
-      if (zero_points) in[ops::kStageXZero] = q[2];
-      in[ops::kStageXScale] = q[1];
+      in[ops::kEpilogueBias] = graph.constant<float>({kWide}, normal(kWide, 9, 0.1f));
+      in[ops::kEpilogueMultiplier] = graph.constant<float>({1}, {0.0123f / std::sqrt(static_cast<float>(channels))});
+      if (zero_points) in[ops::kEpilogueXZero] = q[2];
+      in[ops::kEpilogueXScale] = q[1];
       x = b.op(OpId::relu, {b.op(OpId::q_conv, a, in)});
       good &= b.ok();
     }

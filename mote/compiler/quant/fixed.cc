@@ -5,7 +5,7 @@
 #include "mote/compiler/ir/multiplier.h"
 #include "mote/compiler/passes/rewrite.h"
 #include "mote/ops/common/quant_binary.h"
-#include "mote/ops/common/quant_stage.h"
+#include "mote/ops/common/quant_epilogue.h"
 #include "mote/ops/q_avg_pool/q_avg_pool.h"
 #include "mote/ops/q_conv/q_conv.h"
 #include "mote/ops/q_mul/q_mul.h"
@@ -39,7 +39,7 @@ void fix_sum(ops::QuantBinaryAttrs* a) {
 }
 
 void fix_product(Graph& graph, Node& n) {
-  Value* m = n.input(ops::kStageMultiplier);
+  Value* m = n.input(ops::kEpilogueMultiplier);
   if (m == nullptr || !m->is_constant() || m->type.dtype != DType::f32 || dtype_bits(n.outputs[0]->type.dtype) > 16) return;
   std::vector<int32_t> values, shifts;
   for (const double real : passes::constant_numbers(m)) {
@@ -47,9 +47,9 @@ void fix_product(Graph& graph, Node& n) {
     values.push_back(f.value);
     shifts.push_back(f.shift);
   }
-  graph.set_input(&n, ops::kStageMultiplier, graph.constant<int32_t>(m->type.dims, values));
-  while (n.inputs.size() <= ops::kStageShift) n.inputs.push_back(nullptr);
-  graph.set_input(&n, ops::kStageShift, graph.constant<int32_t>(m->type.dims, shifts));
+  graph.set_input(&n, ops::kEpilogueMultiplier, graph.constant<int32_t>(m->type.dims, values));
+  while (n.inputs.size() <= ops::kEpilogueShift) n.inputs.push_back(nullptr);
+  graph.set_input(&n, ops::kEpilogueShift, graph.constant<int32_t>(m->type.dims, shifts));
 }
 
 void fix_mul(Node& n) {

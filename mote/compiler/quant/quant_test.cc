@@ -2,7 +2,7 @@
 
 #include "mote/compiler/quant/rounding.h"
 #include "mote/compiler/quant/testing.h"
-#include "mote/ops/common/quant_stage.h"
+#include "mote/ops/common/quant_epilogue.h"
 #include "mote/ops/op_docs.h"
 
 namespace mote::quant {
@@ -142,7 +142,7 @@ TEST(Quantizer, ArithmeticIsAsAskedFor) {
     for (const Instruction& n : t.instructions) {
       if (n.op != static_cast<uint16_t>(OpId::q_conv)) continue;
       ++products;
-      const int32_t multiplier = t.operands[n.operands + ops::kStageMultiplier];
+      const int32_t multiplier = t.operands[n.operands + ops::kEpilogueMultiplier];
       EXPECT_EQ(t.tensors[static_cast<size_t>(multiplier)].dtype, fixed ? DType::s32 : DType::f32);
     }
     EXPECT_GT(products, 0);

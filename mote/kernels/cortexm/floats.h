@@ -8,7 +8,7 @@
 
 namespace mote::cortexm {
 
-struct FloatStage {
+struct FloatEpilogue {
   const float* biases;  // null: none
   float a, b;           // of the activation
 };
@@ -17,20 +17,20 @@ struct FloatConv {
   Rows x, y, residual;
   Window window;
   const float* weights;  // for every 4 output channels: 4 weights for each input of the window; zero-padded
-  FloatStage stage;
+  FloatEpilogue epilogue;
 };
 
 struct FloatDepthwise {
   Rows x, y;
   Window window;
   const float* weights;  // (taps, channels)
-  FloatStage stage;
+  FloatEpilogue epilogue;
 };
 
 inline const float* float_at(const float* x, int32_t bytes) { return x + bytes / 4; }
 
 template <uint32_t kActivation>
-inline float finished(float sum, const FloatStage& s, int32_t channel, const float* residual) {
+inline float finished(float sum, const FloatEpilogue& s, int32_t channel, const float* residual) {
   if (s.biases != nullptr) sum += s.biases[channel];
   if (residual != nullptr) sum += residual[channel];
   return ops::apply_activation(kActivation, s.a, s.b, sum);
@@ -75,7 +75,7 @@ template <uint32_t kActivation, int kPixels>
     for (int p = 0; p < kPixels; ++p)
       for (int32_t k = 0; k < count; ++k) {
         const float* more = residual != nullptr ? float_at(residual, p * c.residual.pixel_bytes) : nullptr;
-        y[p * c.y.pixel_bytes / 4 + o + k] = finished<kActivation>(sums[p][k], c.stage, o + k, more);
+        y[p * c.y.pixel_bytes / 4 + o + k] = finished<kActivation>(sums[p][k], c.epilogue, o + k, more);
       }
   }
 }
@@ -114,7 +114,7 @@ template <uint32_t kActivation, int kCount>
       for (int k = 0; k < kCount; ++k) sums[k] += in[k] * weights[k];
     }
   }
-  for (int k = 0; k < kCount; ++k) y[at + k] = finished<kActivation>(sums[k], d.stage, at + k, nullptr);
+  for (int k = 0; k < kCount; ++k) y[at + k] = finished<kActivation>(sums[k], d.epilogue, at + k, nullptr);
 }
 
 template <uint32_t kActivation>

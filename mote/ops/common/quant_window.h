@@ -1,6 +1,6 @@
 #pragma once
 
-#include "mote/ops/common/quant_stage.h"
+#include "mote/ops/common/quant_epilogue.h"
 #include "mote/ops/common/window.h"
 
 namespace mote::ops {
@@ -21,27 +21,27 @@ Status check_window_product(const A& a, const InferContext& c, DTypeMask types) 
   const int32_t channels = x.dims[x.rank - 1], out_channels = w.dims[0];
   if (a.groups < 1 || channels % a.groups != 0 || out_channels % a.groups != 0) return c.reject(Why::kGroups, channels, a.groups);
   if (w.dims[w.rank - 1] != channels / a.groups) return c.reject(Why::kDimMismatch, channels / a.groups, w.dims[w.rank - 1]);
-  return check_stage(a, c, out_channels, x.dims[0]);
+  return check_epilogue(a, c, out_channels, x.dims[0]);
 }
 
 // Sums products under a window, forward or transposed, for every output position and channel. Weights: (O, kernel, C/groups).
 template <class X, class W>
-void quant_window_sums(const OpContext& c, const QuantStage& stage, const Window& window, int32_t groups) noexcept {
+void quant_window_sums(const OpContext& c, const QuantEpilogue& epilogue, const Window& window, int32_t groups) noexcept {
   const Tensor &x = c.input(0), &y = c.output(0);
   const Weights<W> weights(c.input(1));
   const int32_t channels = y.dim(y.rank() - 1), depth = x.dim(x.rank() - 1) / groups, per_group = channels / groups;
   const int32_t width = static_cast<int32_t>(dtype_bytes(y.dtype()));
   WindowWalk walk(window, *y.desc, c.rows);
   while (walk.next()) {
-    const int32_t out = walk.output_offset(*y.desc), x_zero = stage.x_zero(walk.batch());
-    const int32_t residual = stage.residual() != nullptr ? walk.output_offset(*stage.residual()->desc) : 0;
+    const int32_t out = walk.output_offset(*y.desc), x_zero = epilogue.x_zero(walk.batch());
+    const int32_t residual = epilogue.residual() != nullptr ? walk.output_offset(*epilogue.residual()->desc) : 0;
     for (int32_t o = 0; o < channels; ++o) {
       uint64_t sum = 0;
-      const int32_t first = o / per_group * depth, w_zero = stage.w_zero(o);
+      const int32_t first = o / per_group * depth, w_zero = epilogue.w_zero(o);
       walk.taps([&](const Tap& t) {
         sum += quant_dot(x.at<const X>(walk.input_offset(*x.desc, t)) + first, x_zero, weights, w_zero, o, t.index * depth, depth);
       });
-      stage.store(out + o * width, sum, walk.batch(), o, residual + o * width);
+      epilogue.store(out + o * width, sum, walk.batch(), o, residual + o * width);
     }
   }
 }

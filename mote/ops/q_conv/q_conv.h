@@ -36,7 +36,7 @@ struct Attrs {
   int32_t sum_clamp_lo = 0;
   int32_t sum_clamp_hi = 0;
 };
-constexpr int kResidual = 8, kResidualFactor = kStageResidualFactor;
+constexpr int kResidual = 8, kResidualFactor = kEpilogueResidualFactor;
 // Forms of which a build for some programs may leave out what those do not use: selected_forms(OpId::q_conv).
 enum Form : uint32_t { kFormDense = 1, kFormGrouped = 2, kFormResidual = 4 };
 inline uint32_t form_of(const Attrs& a, bool residual) {
@@ -56,7 +56,7 @@ inline constexpr OpInfo kInfo =
         .onnx("ConvInteger, QLinearConv");
 inline constexpr auto kAttrs = std::tuple_cat(
     window_fields<Attrs>(), std::make_tuple(attr("groups", &Attrs::groups, "channels are divided into this many groups")),
-    stage_fields<Attrs>(),
+    epilogue_fields<Attrs>(),
     std::make_tuple(
         attr("sum_mode", &Attrs::sum_mode,
              "with a residual: q_add's mode, a being what the convolution gives, b the residual; 3, with residual_factor: sums + "
@@ -98,7 +98,7 @@ inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(check_window_product(a, c, kInfo.types_));
   Window window = make_window(a, c.in(0), c.in(1).dims + 1);
   MOTE_TRY(infer_window(c, false, &window));
-  const DType type = stage_type(a, c.in(0).dtype);
+  const DType type = epilogue_type(a, c.in(0).dtype);
   MOTE_TRY(set_spatial(c, 0, type, c.in(0).dims[0], window, c.in(1).dims[0]));
   if (!c.has(kResidual)) return Status::kOk;
   const TensorDesc& r = c.in(kResidual);

@@ -7,10 +7,10 @@ template <class X>
 struct ConvTranspose {
   static Status run(const OpContext& c) noexcept {
     const Attrs& a = c.attrs<Attrs>();
-    const QuantStage stage(c, a);
+    const QuantEpilogue epilogue(c, a);
     Window window = make_window(a, *c.input(0).desc, c.input(1).desc->dims + 1, *c.output(0).desc);
     window.transposed = true;
-    with_weight_type(c.input(1).dtype(), [&](auto type) { quant_window_sums<X, decltype(type)>(c, stage, window, a.groups); });
+    with_weight_type(c.input(1).dtype(), [&](auto type) { quant_window_sums<X, decltype(type)>(c, epilogue, window, a.groups); });
     return Status::kOk;
   }
 };

@@ -23,7 +23,7 @@ struct Attrs {
 using Types = TypeList<int8_t, uint8_t, int16_t>;
 inline constexpr OpInfo kInfo =
     OpInfo("Spreads a quantized tensor by a transposed convolution, adds a bias and scales the sums to the output's type.")
-        .signature(kStageSignature)
+        .signature(kEpilogueSignature)
         .inputs(2, 8)
         .types(mask_of_list(Types{}))
         .ranks(3, 5)
@@ -32,14 +32,14 @@ inline constexpr auto kAttrs = std::tuple_cat(
     window_fields<Attrs>(),
     std::make_tuple(attr("output_padding", &Attrs::output_padding, "positions added at the end of each spatial dimension of the output"),
                     attr("groups", &Attrs::groups, "channels are divided into this many groups")),
-    stage_fields<Attrs>());
+    epilogue_fields<Attrs>());
 
 // x (N, spatial, C), weights (O, kernel, C/groups): output channel first, as TFLite has it.
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   MOTE_TRY(check_window_product(a, c, kInfo.types_));
   Window window = make_window(a, c.in(0), c.in(1).dims + 1);
   MOTE_TRY(infer_transposed_window(c, a.output_padding, &window));
-  return set_spatial(c, 0, stage_type(a, c.in(0).dtype), c.in(0).dims[0], window, c.in(1).dims[0]);
+  return set_spatial(c, 0, epilogue_type(a, c.in(0).dtype), c.in(0).dims[0], window, c.in(1).dims[0]);
 }
 KernelFn select(const OpContext& c) noexcept;
 

@@ -24,7 +24,7 @@ Batch locate(const TensorDesc& x, const TensorDesc& w, const TensorDesc& y, cons
 }
 
 template <class X, class W>
-void multiply(const OpContext& c, const QuantStage& stage, const Batch& b) {
+void multiply(const OpContext& c, const QuantEpilogue& epilogue, const Batch& b) {
   const Tensor &x = c.input(0), &w = c.input(1), &y = c.output(0);
   TensorDesc matrix = *w.desc;
   if (matrix.rank > 2) {
@@ -40,8 +40,9 @@ void multiply(const OpContext& c, const QuantStage& stage, const Batch& b) {
   const int32_t width = static_cast<int32_t>(dtype_bytes(y.dtype()));
   for (int32_t m = 0; m < rows; ++m) {
     const X* in = x.at<const X>(b.x + m * x.stride(x.rank() - 2));
-    const int32_t out = b.y + m * y.stride(y.rank() - 2), row = b.x_index * rows + m, x_zero = stage.x_zero(row);
-    for (int32_t k = 0; k < n; ++k) stage.store(out + k * width, quant_dot(in, x_zero, weights, stage.w_zero(k), k, 0, depth), row, k);
+    const int32_t out = b.y + m * y.stride(y.rank() - 2), row = b.x_index * rows + m, x_zero = epilogue.x_zero(row);
+    for (int32_t k = 0; k < n; ++k)
+      epilogue.store(out + k * width, quant_dot(in, x_zero, weights, epilogue.w_zero(k), k, 0, depth), row, k);
   }
 }
 
@@ -49,12 +50,12 @@ template <class X>
 struct Matmul {
   static Status run(const OpContext& c) noexcept {
     const Tensor &x = c.input(0), &w = c.input(1), &y = c.output(0);
-    const QuantStage stage(c, c.attrs<Attrs>());
+    const QuantEpilogue epilogue(c, c.attrs<Attrs>());
     int32_t index[kMaxRank] = {};
     if (y.count() == 0) return Status::kOk;
     for (int carry = y.rank(); carry >= 0;) {
       const Batch b = locate(*x.desc, *w.desc, *y.desc, index);
-      with_weight_type(w.dtype(), [&](auto type) { multiply<X, decltype(type)>(c, stage, b); });
+      with_weight_type(w.dtype(), [&](auto type) { multiply<X, decltype(type)>(c, epilogue, b); });
       for (carry = y.rank() - 3; carry >= 0; --carry) {
         if (++index[carry] < y.dim(carry)) break;
         index[carry] = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "mote/ops/common/quant_stage.h"
+#include "mote/ops/common/quant_epilogue.h"
 #include "mote/ops/common/select.h"
 
 namespace mote::ops::q_matmul {
@@ -18,13 +18,13 @@ using Types = TypeList<int8_t, uint8_t, int16_t>;
 constexpr DTypeMask kWeightTypes = kQuant | mask_of(DType::s4);
 inline constexpr OpInfo kInfo =
     OpInfo("Multiplies quantized matrices (..., M, K) and (..., N, K), adds a bias and scales the sums to the output's type.")
-        .signature(kStageSignature)
+        .signature(kEpilogueSignature)
         .inputs(2, 8)
         .types(mask_of_list(Types{}))
         .ranks(2, kMaxRank)
         .flags(kIntegerExact | kPackedWeights)
         .onnx("MatMulInteger, QLinearMatMul");
-inline constexpr auto kAttrs = stage_fields<Attrs>();
+inline constexpr auto kAttrs = epilogue_fields<Attrs>();
 
 // x_zero and x_scale have one element or one per row of x; bias, multiplier, shift and w_zero one or N.
 inline Status infer(const Attrs& a, const InferContext& c) noexcept {
@@ -43,7 +43,7 @@ inline Status infer(const Attrs& a, const InferContext& c) noexcept {
     if (rows > std::numeric_limits<int32_t>::max()) return c.reject(Why::kShapeOverflow);
   }
   const int32_t n = w.dims[w.rank - 2];
-  MOTE_TRY(check_stage(a, c, n, rows));
+  MOTE_TRY(check_epilogue(a, c, n, rows));
   const int rank = x.rank > w.rank ? x.rank : w.rank;
   int32_t dims[kMaxRank] = {};
   for (int i = 0; i < rank - 2; ++i) {
@@ -54,7 +54,7 @@ inline Status infer(const Attrs& a, const InferContext& c) noexcept {
   }
   dims[rank - 2] = x.dims[x.rank - 2];
   dims[rank - 1] = n;
-  return c.set(0, stage_type(a, x.dtype), rank, dims);
+  return c.set(0, epilogue_type(a, x.dtype), rank, dims);
 }
 KernelFn select(const OpContext& c) noexcept;
 

@@ -26,8 +26,8 @@ inline int quant_sum(QuantSum s, int a, int b) {
 typedef struct {
   int x_flip, x_zero, w_zero, y_zero, lo, hi, mode, residual, residual_shift;
   QuantSum sum;
-} Stage;
-inline uchar finish_sum(Stage s, __global const int* c, uint sum, int r) {
+} Epilogue;
+inline uchar finish_sum(Epilogue s, __global const int* c, uint sum, int r) {
   sum += (uint)c[0];
   if (s.residual == 2) {
     const int scaled = (int)((uint)(r - s.sum.b_zero) * (uint)c[4]);
@@ -42,7 +42,7 @@ inline uchar finish_sum(Stage s, __global const int* c, uint sum, int r) {
 
 // Any groups. Weights (taps, channels of a group, outputs padded).
 __kernel void quant_window(__global const uchar* x, int x_at, __global const uchar* w, int w_at, __global const int* channels, int channels_at,
-                           __global const uchar* residual, int residual_at, __global uchar* y, int y_at, Window p, Stage s) {
+                           __global const uchar* residual, int residual_at, __global uchar* y, int y_at, Window p, Epilogue s) {
   const int o = get_global_id(0), pos = get_global_id(1);
   if (o >= p.out_c || pos >= p.batch * p.out_h * p.out_w) return;
   const int3 where = position_of(p, pos);
@@ -190,7 +190,7 @@ __kernel void pad_bytes(__global const uchar* x, int x_at, __global uchar* y, in
 #endif
 #define OUT_ARGS                                                                                                          \
   __global const int *channels, int channels_at, __global const uchar *residual, int residual_at, __global uchar *y, int y_at
-#define FINISH_ARGS Stage s
+#define FINISH_ARGS Epilogue s
 #define FINISH(at, col, part, v)                                                                \
   y[y_at + at] = finish_sum(s, channels + channels_at + CHANNEL * (col), (uint)(v),             \
                             s.residual != 0 ? byte_at(residual, residual_at + at, s.sum.b_flip) : 0)

@@ -24,7 +24,7 @@ std::string float_text(float v) {
 }
 
 template <class A>
-std::string stage_text(const Source& s, int32_t bias, const A& a, Constants* constants) {
+std::string epilogue_text(const Source& s, int32_t bias, const A& a, Constants* constants) {
   std::string biases = "nullptr";
   if (bias >= 0) {
     const float* data = s.constant(bias).as<const float>();
@@ -73,13 +73,13 @@ std::optional<KernelCall> conv(const Source& s, const Instruction& n, Constants*
   const int32_t taps = window.dim[0].kernel * window.dim[1].kernel, channels = in.dims[3], outputs = out.dims[3];
   if (!fits(window) || window.dim[1].dilation != 1 || channels == 0) return std::nullopt;
   const ops::Weights<float> weights(s.constant(w));
-  const std::string shapes = "{" + rows_text(in) + ", " + rows_text(out) + ", ", stage = stage_text(s, bias, a, constants) + "}";
+  const std::string shapes = "{" + rows_text(in) + ", " + rows_text(out) + ", ", epilogue = epilogue_text(s, bias, a, constants) + "}";
   if (a.groups == 1) {
     if (in.strides[2] != channels * 4) return std::nullopt;
     const std::string laid_out = floats_name(by_four(outputs, taps * channels, weights), constants);
     KernelCall call = float_call("FloatConv", "float_conv", a.activation, {x, residual, y});
     call.geometry =
-        shapes + (residual >= 0 ? rows_text(s.desc(residual)) : "{}") + ", " + window_text(window) + ", " + laid_out + ", " + stage;
+        shapes + (residual >= 0 ? rows_text(s.desc(residual)) : "{}") + ", " + window_text(window) + ", " + laid_out + ", " + epilogue;
     return call;
   }
   if (a.groups != channels || outputs != channels || residual >= 0) return std::nullopt;
@@ -87,7 +87,7 @@ std::optional<KernelCall> conv(const Source& s, const Instruction& n, Constants*
   for (int32_t t = 0; t < taps; ++t)
     for (int32_t c = 0; c < channels; ++c) laid_out.push_back(weights(c, t));
   KernelCall call = float_call("FloatDepthwise", "float_depthwise", a.activation, {x, y});
-  call.geometry = shapes + window_text(window) + ", " + floats_name(laid_out, constants) + ", " + stage;
+  call.geometry = shapes + window_text(window) + ", " + floats_name(laid_out, constants) + ", " + epilogue;
   return call;
 }
 
@@ -115,7 +115,7 @@ std::optional<KernelCall> matmul(const Source& s, const Instruction& n, Constant
   call.by_rows = false;
   call.more = ", 0, 1";
   call.geometry = "{" + row(inputs) + ", " + row(outputs) + ", {}, {1, 1, 1, 1, 0, 0, 1, 1}, " +
-                  floats_name(by_four(outputs, inputs, weight), constants) + ", " + stage_text(s, bias, a, constants) + "}";
+                  floats_name(by_four(outputs, inputs, weight), constants) + ", " + epilogue_text(s, bias, a, constants) + "}";
   return call;
 }
 

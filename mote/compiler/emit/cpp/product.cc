@@ -38,10 +38,10 @@ std::vector<int32_t> Product::channel_blocks(bool by_two) const {
 template <class A>
 bool read_product(const Source& s, const Instruction& n, const A& a, Product* out) {
   Product& p = *out;
-  const int32_t w = s.input(n, 1), bias = s.input(n, ops::kStageBias), multiplier = s.input(n, ops::kStageMultiplier),
-                shift = s.input(n, ops::kStageShift);
+  const int32_t w = s.input(n, 1), bias = s.input(n, ops::kEpilogueBias), multiplier = s.input(n, ops::kEpilogueMultiplier),
+                shift = s.input(n, ops::kEpilogueShift);
   const TensorDesc& d = s.desc(w);
-  for (const int i : {ops::kStageXZero, ops::kStageWZero, ops::kStageXScale})
+  for (const int i : {ops::kEpilogueXZero, ops::kEpilogueWZero, ops::kEpilogueXScale})
     if (s.input(n, static_cast<uint32_t>(i)) >= 0) return false;
   for (const int32_t t : {w, bias, multiplier, shift})
     if (t >= 0 && s.desc(t).storage != Storage::kConstant) return false;
@@ -79,7 +79,7 @@ template bool read_product(const Source&, const Instruction&, const ops::q_matmu
 
 namespace {
 
-// The operator's own arithmetic (ops/common/quant_stage.h).
+// The operator's own arithmetic (ops/common/quant_epilogue.h).
 Wanted wanted(const Product& p, int32_t i) {
   const auto n = static_cast<size_t>(i);
   Wanted w;

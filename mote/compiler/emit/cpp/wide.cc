@@ -10,19 +10,19 @@ namespace {
 // Operands and attributes that all of them need.
 template <class A>
 bool is_wide(const Source& s, const Instruction& n, const A& a) {
-  for (uint32_t i = ops::kStageXZero; i < n.input_count; ++i)
+  for (uint32_t i = ops::kEpilogueXZero; i < n.input_count; ++i)
     if (s.input(n, i) >= 0) return false;
-  for (const int i : {1, ops::kStageBias, ops::kStageMultiplier, ops::kStageShift}) {
+  for (const int i : {1, ops::kEpilogueBias, ops::kEpilogueMultiplier, ops::kEpilogueShift}) {
     const int32_t t = s.input(n, static_cast<uint32_t>(i));
-    if (t < 0 ? i == 1 || i == ops::kStageMultiplier : s.desc(t).storage != Storage::kConstant) return false;
+    if (t < 0 ? i == 1 || i == ops::kEpilogueMultiplier : s.desc(t).storage != Storage::kConstant) return false;
   }
   const auto type = [&](int i) { return s.desc(s.input(n, static_cast<uint32_t>(i))).dtype; };
-  const DType scale = type(ops::kStageMultiplier);
+  const DType scale = type(ops::kEpilogueMultiplier);
   return (scale == DType::s32 || scale == DType::f64) && a.wide == 1 && a.input_zero == 0 && a.weight_zero == 0 && type(0) == DType::s16 &&
          s.desc(s.output(n, 0)).dtype == DType::s16 && type(1) == DType::s8;
 }
 
-bool is_real(const Source& s, const Instruction& n) { return s.desc(s.input(n, ops::kStageMultiplier)).dtype == DType::f64; }
+bool is_real(const Source& s, const Instruction& n) { return s.desc(s.input(n, ops::kEpilogueMultiplier)).dtype == DType::f64; }
 
 std::string channels_name(const Source& s, const Instruction& n, int32_t outputs, Constants* constants) {
   const auto value = [&](int operand, int32_t i) -> int64_t {
@@ -35,10 +35,11 @@ std::string channels_name(const Source& s, const Instruction& n, int32_t outputs
   std::vector<uint32_t> words;
   for (int32_t o = 0; o < outputs; ++o) {
     // The 64 bits of an f64 are its own.
-    const auto bias = static_cast<uint64_t>(value(ops::kStageBias, o)), factor = static_cast<uint64_t>(value(ops::kStageMultiplier, o));
+    const auto bias = static_cast<uint64_t>(value(ops::kEpilogueBias, o)),
+               factor = static_cast<uint64_t>(value(ops::kEpilogueMultiplier, o));
     words.insert(words.end(), {static_cast<uint32_t>(bias), static_cast<uint32_t>(bias >> 32)});
     if (is_real(s, n)) words.insert(words.end(), {0, 0, static_cast<uint32_t>(factor), static_cast<uint32_t>(factor >> 32)});
-    else words.insert(words.end(), {static_cast<uint32_t>(factor), static_cast<uint32_t>(value(ops::kStageShift, o)), 0, 0});
+    else words.insert(words.end(), {static_cast<uint32_t>(factor), static_cast<uint32_t>(value(ops::kEpilogueShift, o)), 0, 0});
   }
   return pointer_text(constants->words(words), "WideChannel");
 }

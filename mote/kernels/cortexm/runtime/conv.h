@@ -3,8 +3,8 @@
 // s8 convolutions of one group: two pixels times two output channels at a time.
 
 #include "mote/kernels/cortexm/requant.h"
+#include "mote/kernels/cortexm/runtime/epilogue.h"
 #include "mote/kernels/cortexm/runtime/products.h"
-#include "mote/kernels/cortexm/runtime/stage.h"
 #include "mote/ops/q_conv/q_conv.h"
 #include "mote_forms.h"  // generated: constexpr uint32_t selected_forms(OpId)
 
@@ -103,16 +103,16 @@ inline int32_t offset_of(const TensorDesc& d, int32_t n, int32_t row, int32_t co
 inline int32_t end_row(const OpContext& c) { return c.rows.end < c.output(0).dim(1) ? c.rows.end : c.output(0).dim(1); }
 
 // All output channels of two adjacent pixels, or of one: then both `out` are the same, and the second pixel is stored first.
-inline void two_pixels(const uint32_t* x, const int8_t* weights, int32_t inputs, int32_t outputs, const Stage& stage, bool tame,
+inline void two_pixels(const uint32_t* x, const int8_t* weights, int32_t inputs, int32_t outputs, const Epilogue& epilogue, bool tame,
                        const Residual& residual, const int8_t* const* other, int8_t* const* out) {
   for (int32_t o = 0; o < outputs; o += 2) {
     const int32_t last = o + 1 < outputs ? o + 1 : o;
     const int8_t *w0 = weights + o * inputs, *w1 = weights + last * inputs;
-    const int32_t b0 = stage.bias(o), b1 = stage.bias(last);
+    const int32_t b0 = epilogue.bias(o), b1 = epilogue.bias(last);
     int32_t sums[4] = {b0, b0, b1, b1};
     dot_2<2>(x, w0, w1, inputs, sums);
-    stage.elements<2>(sums, o, inputs, tame);
-    stage.elements<2>(sums + 2, last, inputs, tame);
+    epilogue.elements<2>(sums, o, inputs, tame);
+    epilogue.elements<2>(sums + 2, last, inputs, tame);
     if (kResiduals && residual.tensor != nullptr)
       for (int i = 0; i < 4; ++i) sums[i] = residual.of(sums[i], other[i % 2][i < 2 ? o : last]);
     for (int p = 1; p >= 0; --p) {
@@ -127,10 +127,10 @@ inline Status dense_conv(const OpContext& c) noexcept {
   const Tensor &x = c.input(0), &w = c.input(1), &y = c.output(0);
   const ops::Window window = ops::make_window(a, *x.desc, w.desc->dims + 1, *y.desc);
   const int32_t outputs = w.dim(0), inputs = w.dim(1) * w.dim(2) * w.dim(3), groups = (inputs + 3) / 4;
-  const Stage stage(c, a);
+  const Epilogue epilogue(c, a);
   const Residual residual(c, a);
   bool tame = true;
-  for (int32_t o = 0; o < outputs; ++o) tame = tame && stage.tame(o, inputs, -31);
+  for (int32_t o = 0; o < outputs; ++o) tame = tame && epilogue.tame(o, inputs, -31);
   auto* pairs = static_cast<uint32_t*>(__builtin_alloca(static_cast<size_t>(groups) * 16));
   auto* linear = static_cast<int8_t*>(__builtin_alloca(static_cast<size_t>(groups) * 4));
   const int32_t width = y.dim(2), first = c.rows.begin * width, count = end_row(c) * width;
@@ -145,7 +145,7 @@ inline Status dense_conv(const OpContext& c) noexcept {
         if (kResiduals && residual.tensor != nullptr)
           other[p] = residual.tensor->as<const int8_t>() + offset_of(*residual.tensor->desc, n, row, column);
       }
-      two_pixels(pairs, w.as<const int8_t>(), inputs, outputs, stage, tame, residual, other, out);
+      two_pixels(pairs, w.as<const int8_t>(), inputs, outputs, epilogue, tame, residual, other, out);
     }
   }
   return Status::kOk;

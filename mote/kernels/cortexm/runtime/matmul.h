@@ -14,8 +14,8 @@ inline Status matmul(const OpContext& c) noexcept {
   const auto& a = c.attrs<ops::q_matmul::Attrs>();
   const Tensor &x = c.input(0), &w = c.input(1);
   const int32_t inputs = w.dim(1), outputs = w.dim(0), rows = static_cast<int32_t>(x.count()) / inputs;
-  const Stage stage(c, a);
-  const bool real = c.input(ops::kStageMultiplier).dtype() == DType::f64;
+  const Epilogue epilogue(c, a);
+  const bool real = c.input(ops::kEpilogueMultiplier).dtype() == DType::f64;
   uint32_t pairs[kInputBlock / 2];
   for (int32_t m = 0; m < rows; ++m) {
     for (int32_t first = 0; first < outputs; first += kBlock) {
@@ -30,8 +30,8 @@ inline Status matmul(const OpContext& c) noexcept {
         }
       }
       for (int32_t o = first; o < end; ++o) {
-        const int32_t sum = ops::wrap_to_s32(int64_t{sums[o - first]} + stage.bias(o));
-        c.output(0).as<int8_t>()[m * outputs + o] = static_cast<int8_t>(real ? stage.exact_real(sum, o) : stage.exact(sum, o));
+        const int32_t sum = ops::wrap_to_s32(int64_t{sums[o - first]} + epilogue.bias(o));
+        c.output(0).as<int8_t>()[m * outputs + o] = static_cast<int8_t>(real ? epilogue.exact_real(sum, o) : epilogue.exact(sum, o));
       }
     }
   }

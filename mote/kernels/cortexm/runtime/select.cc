@@ -26,13 +26,13 @@ bool is_compact(const TensorDesc& w, int32_t inputs) { return w.strides[0] == in
 // What all kernels here require of operands and attributes.
 template <class A>
 bool plain(const OpContext& c, const A& a) {
-  for (int i = ops::kStageXZero; i <= ops::kStageXScale && i < c.input_count; ++i)
+  for (int i = ops::kEpilogueXZero; i <= ops::kEpilogueXScale && i < c.input_count; ++i)
     if (c.operands[i] >= 0) return false;
   if (!is_s8(c.input(0)) || !is_s8(c.input(1)) || !is_s8(c.output(0)) || a.weight_zero != 0 || a.wide != 0) return false;
-  return !c.has_input(ops::kStageBias) || c.input(ops::kStageBias).dtype() == DType::s32;
+  return !c.has_input(ops::kEpilogueBias) || c.input(ops::kEpilogueBias).dtype() == DType::s32;
 }
 bool scaled_by(const OpContext& c, DTypeMask types) {
-  return c.has_input(ops::kStageMultiplier) && (mask_of(c.input(ops::kStageMultiplier).dtype()) & types) != 0;
+  return c.has_input(ops::kEpilogueMultiplier) && (mask_of(c.input(ops::kEpilogueMultiplier).dtype()) & types) != 0;
 }
 
 [[maybe_unused]] KernelFn for_conv(const OpContext& c) {

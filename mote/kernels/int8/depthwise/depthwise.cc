@@ -266,7 +266,8 @@ KernelFn select_q_depthwise(const OpContext& c) noexcept {
   const WindowGeometry g(a, w.desc->dims + 1, w.rank() - 2);
   const int64_t slots = int64_t{g.kernel_w} * ((g.kernel_h + 3) / 4);
   // With a zero point of -128 the overflow of a weight would need 9 bits.
-  if (w.dim(0) != a.groups || slots > kMaxSlots || g.kernel_h > kMaxKernelHeight || c.has_input(ops::kStageWZero) || a.weight_zero == -128)
+  if (w.dim(0) != a.groups || slots > kMaxSlots || g.kernel_h > kMaxKernelHeight || c.has_input(ops::kEpilogueWZero) ||
+      a.weight_zero == -128)
     return nullptr;
   const KernelFn wide = select_q_depthwise_wide(c);
   return wide != nullptr ? wide : &q_depthwise_s8;

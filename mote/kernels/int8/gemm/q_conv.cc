@@ -37,7 +37,7 @@ Status q_conv_s8(const OpContext& c) noexcept {
 PaddedRowsShape padded_shape_of(const OpContext& c) {
   const Attrs& a = c.attrs<Attrs>();
   const Tensor &x = c.input(0), &w = c.input(1);
-  if (x.desc->dynamic != 0 || a.groups != 1 || a.weight_zero != 0 || c.has_input(ops::kStageWZero) || c.has_input(ops::kStageXZero))
+  if (x.desc->dynamic != 0 || a.groups != 1 || a.weight_zero != 0 || c.has_input(ops::kEpilogueWZero) || c.has_input(ops::kEpilogueXZero))
     return {};
   const WindowGeometry g(a, w.desc->dims + 1, w.rank() - 2);
   const NhwcView out(c.output(0));

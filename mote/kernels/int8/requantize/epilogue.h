@@ -1,10 +1,10 @@
 #pragma once
 
 // The epilogue of quantized GEMMs and depthwise convolutions: bias, zero-point corrections, requantization, residual and store of a tile of
-// 32-bit accumulators, with the results of ops/common/quant_stage.h.
+// 32-bit accumulators, with the results of ops/common/quant_epilogue.h.
 
 #include "mote/kernels/int8/requantize/add.h"
-#include "mote/ops/common/quant_stage.h"
+#include "mote/ops/common/quant_epilogue.h"
 
 namespace mote::kernels::MOTE_ISA_EPILOGUE::int8 {
 
@@ -49,21 +49,21 @@ class RequantEpilogue {
   MOTE_INLINE RequantEpilogue(const OpContext& c, const A& a, const ops::QuantBinaryAttrs* residual)
       : bounds_(a.clamp_lo, a.clamp_hi, a.output_zero, c.output(0).dtype()),
         type_(c.output(0).dtype()),
-        bias_(c, ops::kStageBias),
-        multiplier_(c, ops::kStageMultiplier),
-        shift_(c, ops::kStageShift),
-        w_zero_(c, ops::kStageWZero),
-        x_zero_(c, ops::kStageXZero),
-        x_scale_(c, ops::kStageXScale),
-        residual_factor_(c, ops::kStageResidualFactor),
+        bias_(c, ops::kEpilogueBias),
+        multiplier_(c, ops::kEpilogueMultiplier),
+        shift_(c, ops::kEpilogueShift),
+        w_zero_(c, ops::kEpilogueWZero),
+        x_zero_(c, ops::kEpilogueXZero),
+        x_scale_(c, ops::kEpilogueXScale),
+        residual_factor_(c, ops::kEpilogueResidualFactor),
         residual_(residual),
         input_zero_(a.input_zero),
         weight_offset_(c.input(1).dtype() == DType::u8 ? 128 : 0),
         weight_zero_(a.weight_zero - weight_offset_),
         x_type_(c.input(0).dtype()),
         w_type_(c.input(1).dtype()) {
-    real_ = multiplier_.given() && c.input(ops::kStageMultiplier).dtype() == DType::f32;
-    double_ = multiplier_.given() && c.input(ops::kStageMultiplier).dtype() == DType::f64;
+    real_ = multiplier_.given() && c.input(ops::kEpilogueMultiplier).dtype() == DType::f32;
+    double_ = multiplier_.given() && c.input(ops::kEpilogueMultiplier).dtype() == DType::f64;
   }
 
   // True where this class computes what the attributes ask for. u8 weights are converted to s8 by subtracting 128.

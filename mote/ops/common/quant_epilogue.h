@@ -1,6 +1,6 @@
 #pragma once
 
-// The end of quantized products (q_conv, q_conv_transpose, q_matmul): an integer sum becomes an output element. Their operands:
+// The epilogue of quantized products (q_conv, q_conv_transpose, q_matmul): a 32-bit accumulator becomes an output element. Their operands:
 //   0 x, 1 weights, 2 bias?, 3 multiplier?, 4 shift?, 5 x_zero?, 6 w_zero?, 7 x_scale?
 // and their attributes: to, input_zero, weight_zero, output_zero, clamp_lo, clamp_hi, wide.
 //   s8, u8, s16: multiplier s32 with shift: TFLite's fixed point; multiplier f32: float(sum) * multiplier, round half to even;
@@ -13,13 +13,13 @@
 
 namespace mote::ops {
 
-constexpr int kStageBias = 2, kStageMultiplier = 3, kStageShift = 4, kStageXZero = 5, kStageWZero = 6, kStageXScale = 7;
-constexpr int kStageResidualFactor = 9;  // of q_conv
-constexpr DTypeMask kStageTypes = kQuant | mask_of(DType::s32) | mask_of(DType::f32);
-inline constexpr char kStageSignature[] = "x, weights, bias?, multiplier?, shift?, x_zero?, w_zero?, x_scale? -> y";
+constexpr int kEpilogueBias = 2, kEpilogueMultiplier = 3, kEpilogueShift = 4, kEpilogueXZero = 5, kEpilogueWZero = 6, kEpilogueXScale = 7;
+constexpr int kEpilogueResidualFactor = 9;  // of q_conv
+constexpr DTypeMask kEpilogueTypes = kQuant | mask_of(DType::s32) | mask_of(DType::f32);
+inline constexpr char kEpilogueSignature[] = "x, weights, bias?, multiplier?, shift?, x_zero?, w_zero?, x_scale? -> y";
 
 template <class A>
-constexpr auto stage_fields() {
+constexpr auto epilogue_fields() {
   return std::make_tuple(attr("to", &A::to, "element type of the output (s8, u8, s16, s32 for plain sums, f32); 0: that of x"),
                          attr("input_zero", &A::input_zero, "zero point of x, unless x_zero is given"),
                          attr("weight_zero", &A::weight_zero, "zero point of the weights, unless w_zero is given"),
@@ -29,15 +29,15 @@ constexpr auto stage_fields() {
 }
 
 template <class A>
-DType stage_type(const A& a, DType x) {
+DType epilogue_type(const A& a, DType x) {
   return a.to == 0 ? x : static_cast<DType>(a.to);
 }
 
 // Checks attributes and operands 2 to 7. rows: how many zero points and scales of x there may be (batches, or rows of a matrix).
 template <class A>
-Status check_stage(const A& a, const InferContext& c, int64_t channels, int64_t rows) noexcept {
-  const DType x = c.in(0).dtype, w = c.in(1).dtype, y = stage_type(a, x);
-  if (named_type(static_cast<uint32_t>(y), kStageTypes) == DType::kNone) return c.reject(Why::kDType, kStageTypes, a.to);
+Status check_epilogue(const A& a, const InferContext& c, int64_t channels, int64_t rows) noexcept {
+  const DType x = c.in(0).dtype, w = c.in(1).dtype, y = epilogue_type(a, x);
+  if (named_type(static_cast<uint32_t>(y), kEpilogueTypes) == DType::kNone) return c.reject(Why::kDType, kEpilogueTypes, a.to);
   if (a.wide > 1) return c.reject(Why::kAttribute, 1, a.wide);
   MOTE_TRY(check_zero(c, a.input_zero, x));
   MOTE_TRY(check_zero(c, a.weight_zero, w));
@@ -47,37 +47,37 @@ Status check_stage(const A& a, const InferContext& c, int64_t channels, int64_t 
     MOTE_TRY(check_clamp(c, a.clamp_lo, a.clamp_hi, y));
   }
   const DTypeMask s32 = mask_of(DType::s32), f32 = mask_of(DType::f32), f64 = mask_of(DType::f64);
-  MOTE_TRY(check_vector(c, kStageBias, real ? f32 : a.wide != 0 ? s32 | mask_of(DType::s64) : s32, channels));
-  MOTE_TRY(check_vector(c, kStageMultiplier, real ? f32 : f32 | s32 | f64, channels));
-  MOTE_TRY(check_vector(c, kStageShift, s32, channels));
-  if (c.has(kStageMultiplier) != (y != DType::s32)) return c.reject(Why::kInputCount, y != DType::s32, c.has(kStageMultiplier));
-  const bool fixed = c.has(kStageMultiplier) && c.in(kStageMultiplier).dtype == DType::s32;
-  if (c.has(kStageShift) != fixed) return c.reject(Why::kInputCount, fixed, c.has(kStageShift));
-  MOTE_TRY(check_vector(c, kStageXZero, mask_of(x) | s32, rows));
-  MOTE_TRY(check_vector(c, kStageWZero, mask_of(w) | s32, channels));
-  if (c.has(kStageXScale) && !real) return c.reject(Why::kInputCount, 0, 1);
-  return check_vector(c, kStageXScale, f32, rows);
+  MOTE_TRY(check_vector(c, kEpilogueBias, real ? f32 : a.wide != 0 ? s32 | mask_of(DType::s64) : s32, channels));
+  MOTE_TRY(check_vector(c, kEpilogueMultiplier, real ? f32 : f32 | s32 | f64, channels));
+  MOTE_TRY(check_vector(c, kEpilogueShift, s32, channels));
+  if (c.has(kEpilogueMultiplier) != (y != DType::s32)) return c.reject(Why::kInputCount, y != DType::s32, c.has(kEpilogueMultiplier));
+  const bool fixed = c.has(kEpilogueMultiplier) && c.in(kEpilogueMultiplier).dtype == DType::s32;
+  if (c.has(kEpilogueShift) != fixed) return c.reject(Why::kInputCount, fixed, c.has(kEpilogueShift));
+  MOTE_TRY(check_vector(c, kEpilogueXZero, mask_of(x) | s32, rows));
+  MOTE_TRY(check_vector(c, kEpilogueWZero, mask_of(w) | s32, channels));
+  if (c.has(kEpilogueXScale) && !real) return c.reject(Why::kInputCount, 0, 1);
+  return check_vector(c, kEpilogueXScale, f32, rows);
 }
 
-class QuantStage {
+class QuantEpilogue {
  public:
   template <class A>
-  QuantStage(const OpContext& c, const A& a)
+  QuantEpilogue(const OpContext& c, const A& a)
       : c_(c), y_(c.output(0)), zero_(a.output_zero), x_zero_(a.input_zero), w_zero_(a.weight_zero), wide_(a.wide != 0) {
     range_ = clamp_range(a.clamp_lo, a.clamp_hi, y_.dtype());
   }
 
   // Zero points come from tensors too, so they are brought into the range of their operand: then sums cannot overflow.
-  int32_t x_zero(int32_t row) const { return zero(kStageXZero, 0, row, x_zero_); }
-  int32_t w_zero(int32_t channel) const { return zero(kStageWZero, 1, channel, w_zero_); }
+  int32_t x_zero(int32_t row) const { return zero(kEpilogueXZero, 0, row, x_zero_); }
+  int32_t w_zero(int32_t channel) const { return zero(kEpilogueWZero, 1, channel, w_zero_); }
 
   // Stores the element at a byte offset of the output. The sum wraps at 32 bits, unless wide.
   // `residual`: byte offset of the element of the residual, where one was given.
   void store(int32_t offset, uint64_t sum, int32_t row, int32_t channel, int32_t residual = 0) const {
     if (y_.dtype() == DType::f32) {
-      const float x_scale = c_.has_input(kStageXScale) ? real(kStageXScale, row) : 1.0f;
-      const float v = to_float(sum) * (x_scale * real(kStageMultiplier, channel));
-      *y_.at<float>(offset) = c_.has_input(kStageBias) ? v + real(kStageBias, channel) : v;
+      const float x_scale = c_.has_input(kEpilogueXScale) ? real(kEpilogueXScale, row) : 1.0f;
+      const float v = to_float(sum) * (x_scale * real(kEpilogueMultiplier, channel));
+      *y_.at<float>(offset) = c_.has_input(kEpilogueBias) ? v + real(kEpilogueBias, channel) : v;
       return;
     }
     sum += static_cast<uint64_t>(bias(channel));
@@ -109,30 +109,30 @@ class QuantStage {
     return clamp_to(vector_int(c_.input(i), pick(i, k)), int_range(c_.input(operand).dtype()));
   }
   int64_t bias(int32_t k) const {
-    if (!c_.has_input(kStageBias)) return 0;
-    const Tensor& t = c_.input(kStageBias);
-    return t.dtype() == DType::s64 ? t.as<const int64_t>()[pick(kStageBias, k)] : t.as<const int32_t>()[pick(kStageBias, k)];
+    if (!c_.has_input(kEpilogueBias)) return 0;
+    const Tensor& t = c_.input(kEpilogueBias);
+    return t.dtype() == DType::s64 ? t.as<const int64_t>()[pick(kEpilogueBias, k)] : t.as<const int32_t>()[pick(kEpilogueBias, k)];
   }
   float to_float(uint64_t sum) const {
     const int64_t v = static_cast<int64_t>(sum);
     return wide_ ? static_cast<float>(v) : static_cast<float>(wrap_to_s32(v));
   }
   int32_t residual_in_sums(int32_t r, int32_t channel) const {
-    const int64_t factor = vector_int(c_.input(kStageResidualFactor), pick(kStageResidualFactor, channel));
+    const int64_t factor = vector_int(c_.input(kEpilogueResidualFactor), pick(kEpilogueResidualFactor, channel));
     const int64_t half = residual_shift_ > 0 ? int64_t{1} << (residual_shift_ - 1) : 0;
     return wrap_to_s32(wrap_to_s32((int64_t{r} - residual_zero_) * factor) + half) >> residual_shift_;
   }
   int32_t scaled(uint64_t sum, int32_t channel) const {
     const int64_t v = static_cast<int64_t>(sum);
-    if (!c_.has_input(kStageMultiplier)) return wrap_to_s32(v);
-    const Tensor& m = c_.input(kStageMultiplier);
-    if (m.dtype() == DType::f32) return round_to_s32(to_float(sum) * real(kStageMultiplier, channel));
+    if (!c_.has_input(kEpilogueMultiplier)) return wrap_to_s32(v);
+    const Tensor& m = c_.input(kEpilogueMultiplier);
+    if (m.dtype() == DType::f32) return round_to_s32(to_float(sum) * real(kEpilogueMultiplier, channel));
     if (m.dtype() == DType::f64) {
       const double exact = static_cast<double>(wide_ ? v : int64_t{wrap_to_s32(v)});
-      return round_to_s32(exact * m.as<const double>()[pick(kStageMultiplier, channel)], Rounding::kHalfAway);
+      return round_to_s32(exact * m.as<const double>()[pick(kEpilogueMultiplier, channel)], Rounding::kHalfAway);
     }
-    const int32_t multiplier = vector_int(m, pick(kStageMultiplier, channel)),
-                  shift = vector_int(c_.input(kStageShift), pick(kStageShift, channel));
+    const int32_t multiplier = vector_int(m, pick(kEpilogueMultiplier, channel)),
+                  shift = vector_int(c_.input(kEpilogueShift), pick(kEpilogueShift, channel));
     return wide_ ? scale_by_wide(v, multiplier, shift) : scale_by(wrap_to_s32(v), multiplier, shift);
   }
 

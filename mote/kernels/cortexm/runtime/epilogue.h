@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "mote/kernels/cortexm/dsp.h"
-#include "mote/ops/common/quant_stage.h"
+#include "mote/ops/common/quant_epilogue.h"
 
 namespace mote::cortexm {
 
@@ -55,14 +55,14 @@ struct Numbers {
   int32_t operator()(int32_t i) const { return first[i * step]; }
 };
 
-// Fixed-point requantization as in QuantStage, in a short form that is exact for accumulators below 2^30 after the left shift.
-struct Stage {
+// Fixed-point requantization as in QuantEpilogue, in a short form that is exact for accumulators below 2^30 after the left shift.
+struct Epilogue {
   Numbers biases, multiplier, shift;
   int32_t zero, lo, hi;
 
   template <class A>
-  Stage(const OpContext& c, const A& a)
-      : biases(c, ops::kStageBias), multiplier(c, ops::kStageMultiplier), shift(c, ops::kStageShift), zero(a.output_zero) {
+  Epilogue(const OpContext& c, const A& a)
+      : biases(c, ops::kEpilogueBias), multiplier(c, ops::kEpilogueMultiplier), shift(c, ops::kEpilogueShift), zero(a.output_zero) {
     const ops::IntRange r = ops::clamp_range(a.clamp_lo, a.clamp_hi, DType::s8);
     lo = r.lo, hi = r.hi;
   }
