@@ -55,13 +55,15 @@ def train(images, labels, epochs):
     optimizer = torch.optim.AdamW(network.parameters(), lr=5e-3, weight_decay=1e-2)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
     for epoch in range(epochs):
+        total = 0.0
         for batch in torch.randperm(len(images)).split(64):
             optimizer.zero_grad()
             loss = torch.nn.functional.cross_entropy(network(images[batch]), labels[batch])
             loss.backward()
             optimizer.step()
+            total += loss.item() * len(batch)
         schedule.step()
-        print(f"\r  training, epoch {epoch + 1} of {epochs}, loss {loss.item():.4f}", end="", file=sys.stderr, flush=True)
+        print(f"\r  training, epoch {epoch + 1} of {epochs}, loss {total / len(images):.4f}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     return network.eval()
 
@@ -71,9 +73,10 @@ def run_on_board(board, work, images):
     path = work / "images.bin"
     path.write_bytes(images.tobytes())
     command = ["make", "-s", "-C", PROJECT, f"APP={HERE / 'board.cc'}", f"MODEL={work / 'digits.cc'}", f"BOARD={board}", f"OUT={work}"]
-    built = subprocess.run([*command, f"ARG={path}", "run"], capture_output=True, text=True)
+    # QEMU gives out what the firmware says as errors.
+    built = subprocess.run([*command, f"ARG={path}", "run"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if built.returncode != 0:
-        sys.exit(f"the firmware did not run (make: {built.returncode})\n{built.stdout}{built.stderr}")
+        sys.exit(f"the firmware did not run (make: {built.returncode})\n{built.stdout}")
     lines = built.stdout.splitlines()
     scores = [line.removeprefix("scores").split() for line in lines if line.startswith("scores")]
     return np.array(scores, np.int8), next(line.split() for line in lines if line.endswith("firmware.elf"))
@@ -105,7 +108,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         work = (args.keep or pathlib.Path(folder)).resolve()
         work.mkdir(parents=True, exist_ok=True)
-        program = mote.torch.compile(network, (torch.from_numpy(test_x[:1]),), quantize="int8", calibrate=train_x[:200, None],
+        program = mote.torch.compile(network, (torch.from_numpy(test_x[:1]),), quantize="int8", calibrate=train_x[:200],
                                      target=f"cortex-{args.board}", io="int8", io_in_arena=True, emit_cpp=work / "digits.cc")
         q = program.inputs[0]["quantization"]
         images = np.clip(np.rint(test_x / q["scale"]) + q["zero_point"], -128, 127).astype(np.int8)
