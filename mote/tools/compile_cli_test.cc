@@ -176,6 +176,12 @@ TEST_F(CompileCli, FilesThatCannotBe) {
   EXPECT_EQ(missing.exit_code, 1);
   EXPECT_TRUE(contains(missing.err, "no such file")) << missing.err;
   EXPECT_TRUE(contains(mote("compile " + folder_.str() + " -o " + in("x.mote")).err, "found a folder"));
+  fs::create_directories(in("saved"));
+  write("saved/saved_model.pb", std::string("\x08\1", 2));
+  EXPECT_TRUE(contains(mote("compile " + in("saved") + " -o " + in("x.mote")).err, "TFLiteConverter.from_saved_model"));
+  write("saved/model.onnx", "");
+  EXPECT_TRUE(contains(mote("compile " + in("saved") + " -o " + in("x.mote")).err, "in it is a model: " + in("saved/model.onnx")));
+  fs::remove_all(in("saved"));
   EXPECT_TRUE(contains(mote("compile " + write("empty.onnx", "") + " -o " + in("x.mote")).err, "empty"));
   const Ran folder = mote("compile " + kDigits + " -o " + folder_.str());
   EXPECT_EQ(folder.exit_code, 1);
@@ -208,6 +214,18 @@ TEST_F(CompileCli, EveryProblemInATable) {
   EXPECT_TRUE(
       contains(mote("compile " + write("a.txt", "text") + " -o " + in("x.mote")).err, "expected an ONNX, TFLite or torch.export model"));
   EXPECT_FALSE(fs::exists(in("x.mote")));
+}
+
+TEST_F(CompileCli, SignaturesComeBeforeNamesAndNamesBeforeGuesses) {
+  const auto error_of = [&](const std::string& name, const std::string& bytes) {
+    return mote("compile " + write(name, bytes) + " -o " + in("x.mote")).err;
+  };
+  // A FlatBuffer whose root lies at byte 8 begins as an ONNX model does.
+  const std::string tflite("\x08\0\0\0TFL3\0\0\0\0", 12);
+  for (const char* name : {"a.bin", "a.onnx", "a.tflite"}) EXPECT_FALSE(contains(error_of(name, tflite), "ONNX")) << name;
+  EXPECT_TRUE(contains(error_of("a.bin", std::string("\x08\7\x12\x7f", 4)), "is no ONNX model, or is damaged"));
+  const std::string gguf = error_of("a.onnx", "GGUF\3");
+  EXPECT_TRUE(contains(gguf, "found a GGUF file") && contains(gguf, "compile the PyTorch or ONNX model")) << gguf;
 }
 
 TEST_F(CompileCli, PassesCanBeListedPrintedAndTimed) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "mote/compiler/frontends/common/other_formats.h"
 #include "mote/platform/file.h"
 #include "mote/tools/failure.h"
 #include "mote/tools/npy.h"
@@ -31,13 +32,26 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
 
 bool is_npy(const fs::path& path) { return path.extension() == ".npy"; }
 
+// What a folder in place of a model is, and what to type instead.
+std::string folder_text(const std::string& path) {
+  std::vector<std::string> names;
+  std::string text = path + ": expected a model file, found a folder";
+  for (const fs::path& entry : entries_of(path)) {
+    names.push_back(entry.filename().string());
+    const std::string extension = entry.extension().string();
+    if (extension == ".onnx" || extension == ".tflite" || extension == ".pt2") return text + "; in it is a model: " + entry.string();
+  }
+  const frontends::OtherFormat* format = frontends::other_format_of_folder(path, names);
+  return format == nullptr ? text : text + " (" + format->what + "); " + format->advice;
+}
+
 }  // namespace
 
 frontends::Source open_model(const std::string& path) {
   std::error_code ec;
   const fs::file_status status = fs::status(path, ec);
   if (!fs::exists(status)) throw Failure(path + ": no such file");
-  if (fs::is_directory(status)) throw Failure(path + ": expected a model file, found a folder");
+  if (fs::is_directory(status)) throw Failure(folder_text(path));
   const auto file = std::make_shared<MappedFile>();
   if (const Status s = MappedFile::open(path.c_str(), file.get()); !s.ok())
     throw Failure(path + ": the model cannot be opened: " + why_text(s.why()), s.bits());

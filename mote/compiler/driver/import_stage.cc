@@ -7,6 +7,7 @@
 #include "mote/compiler/driver/suggest.h"
 #include "mote/compiler/frontends/common/notes.h"
 #include "mote/compiler/frontends/common/open_dims.h"
+#include "mote/compiler/frontends/common/other_formats.h"
 
 namespace mote::driver {
 namespace {
@@ -38,14 +39,24 @@ bool add_samples(Context& c, const frontends::Frontend* frontend, frontends::Imp
   return true;
 }
 
+// Null with a problem where the file is of no format that is read.
+const frontends::Frontend* frontend_of(Context& c) {
+  const frontends::Frontend* frontend = frontends::find_frontend(c.source);
+  if (frontend != nullptr && frontend->recognises != nullptr && frontend->recognises(c.source)) return frontend;
+  const frontends::OtherFormat* other = frontends::other_format(c.source);
+  if (other == nullptr && frontend != nullptr) return frontend;
+  c.fail(file_part(c.source.path),
+         std::string("expected an ONNX, TFLite or torch.export model, found ") + (other != nullptr ? other->what : "none of these"),
+         other != nullptr ? other->advice : "see docs/compiling.md for what can be read");
+  return nullptr;
+}
+
 }  // namespace
 
 bool import_model(Context& c, ImportedGraph* out) {
   c.begin_stage("import", 0);
-  const frontends::Frontend* frontend = c.source.import ? nullptr : frontends::find_frontend(c.source);
-  if (!c.source.import && frontend == nullptr)
-    return c.fail(file_part(c.source.path), "expected an ONNX, TFLite or torch.export model, found none of these",
-                  "see docs/compiling.md for what can be read");
+  const frontends::Frontend* frontend = c.source.import ? nullptr : frontend_of(c);
+  if (!c.source.import && frontend == nullptr) return false;
   c.out.frontend = c.source.import ? c.source.format : frontend->name;
   ModelFacts& model = out->model;
   model.import = c.options.import;

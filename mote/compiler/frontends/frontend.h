@@ -39,13 +39,15 @@ struct Source {
 struct Frontend {
   const char* name;        // "onnx"
   const char* extensions;  // ".onnx"
-  // True when the bytes look like this format.
+  // True when the bytes carry the format's signature; null: it has none.
   bool (*recognises)(const Source&);
+  // True when they may be of this format: asked where neither a signature nor a name decides. Null: they cannot without a signature.
+  bool (*resembles)(const Source&);
   // Fills `graph` (empty before). Reports everything that is unsupported at once; false when anything was.
   bool (*import)(const Source&, const ImportOptions&, ir::Graph& graph, ir::Problems* problems);
 };
 
-// By content first, then by extension; null when no front end fits.
+// By signature first, then by extension, then by what the bytes resemble; null when no front end fits.
 const Frontend* find_frontend(const Source& source);
 
 }  // namespace mote::frontends

@@ -25,9 +25,11 @@ bool ends_with(const std::string& text, const std::string& end) {
 
 const Frontend* find_frontend(const Source& source) {
   for (const Frontend* f : kAll)
-    if (f->recognises(source)) return f;
+    if (f->recognises != nullptr && f->recognises(source)) return f;
   for (const Frontend* f : kAll)
     if (ends_with(source.path, f->extensions)) return f;
+  for (const Frontend* f : kAll)
+    if (f->resembles != nullptr && f->resembles(source)) return f;
   return nullptr;
 }
 

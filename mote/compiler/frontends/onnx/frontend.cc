@@ -8,13 +8,8 @@
 namespace mote::frontends::onnx {
 namespace {
 
-// An ONNX file starts with ModelProto.ir_version: field 1, a small number. Other writers may put fields in another order, so the name
-// counts too.
-bool recognises(const Source& source) {
-  const bool begins = source.bytes.size >= 4 && source.bytes.data[0] == 0x08 && source.bytes.data[1] < 0x20;
-  const std::string& path = source.path;
-  return begins || (path.size() > 5 && path.compare(path.size() - 5, 5, ".onnx") == 0);
-}
+// Most ONNX files start with ModelProto.ir_version: field 1, a small number. So do other formats.
+bool resembles(const Source& source) { return source.bytes.size >= 4 && source.bytes.data[0] == 0x08 && source.bytes.data[1] < 0x20; }
 
 bool parse(const Source& source, ::onnx::ModelProto* model, ir::Problems* problems) {
   constexpr size_t kMost = INT_MAX;
@@ -43,6 +38,6 @@ bool import(const Source& source, const ImportOptions& options, ir::Graph& graph
 }  // namespace
 
 extern const Frontend kFrontend;
-const Frontend kFrontend = {"onnx", ".onnx", &recognises, &import};
+const Frontend kFrontend = {"onnx", ".onnx", nullptr, &resembles, &import};
 
 }  // namespace mote::frontends::onnx

@@ -15,6 +15,6 @@ bool import(const Source& source, const ImportOptions& options, ir::Graph& graph
 }  // namespace
 
 extern const Frontend kFrontend;
-const Frontend kFrontend = {"tflite", ".tflite", is_model, import};
+const Frontend kFrontend = {"tflite", ".tflite", is_model, nullptr, import};
 
 }  // namespace mote::frontends::tflite

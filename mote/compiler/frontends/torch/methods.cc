@@ -209,6 +209,6 @@ bool import(const Source& source, const ImportOptions& options, ir::Graph& graph
 }  // namespace
 
 extern const Frontend kFrontend;
-const Frontend kFrontend = {"torch", ".pt2", &recognises, &import};
+const Frontend kFrontend = {"torch", ".pt2", &recognises, nullptr, &import};
 
 }  // namespace mote::frontends::torch
