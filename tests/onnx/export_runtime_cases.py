@@ -249,6 +249,26 @@ def old_cases():
     old(13, "Softmax", [x], axis=1)
 
 
+def legacy_cases():
+    """Operators that ONNX had for trial before opset 10."""
+    x = f(2, 3, 5, 6)
+    old(9, "Affine", [x], alpha=2.0, beta=0.5)
+    old(8, "Affine", [x], suffix="_default")
+    old(9, "Scale", [x], scale=-0.25)
+    old(9, "ImageScaler", [x], scale=2.0, bias=[1.0, -2.0, 3.0])
+    old(9, "Crop", [x], border=[1, 0, 2, 1])
+    old(9, "Crop", [x], suffix="_size", border=[1, 2, 0, 0], scale=[2, 4])
+    old(9, "ParametricSoftplus", [x], alpha=0.5, beta=2.0)
+    old(9, "ScaledTanh", [x], alpha=0.5, beta=2.0)
+    old(9, "ThresholdedRelu", [x], alpha=0.25)
+    old(9, "DynamicSlice", [x, np.array([1, -3]), np.array([3, 100]), np.array([2, 3])], constants=(1, 2, 3))
+    old(9, "DynamicSlice", [x, np.array([1, 1]), np.array([2, 3])], suffix="_leading", constants=(1, 2))
+    for across in (0, 1):
+        for variance in (0, 1):
+            old(8, "MeanVarianceNormalization", [x], suffix="_%d%d" % (across, variance), across_channels=across,
+                normalize_variance=variance)
+
+
 def make_case(case, onnx, ort):
     name, domain, op, inputs, constants, attrs, outputs, atol, opset = case
     helper = onnx.helper
@@ -287,7 +307,7 @@ def main(out):
     except ImportError as e:
         print("skipped: the Python package is missing: %s" % e)
         return 77
-    for family in (fused_cases, attention_cases, quantized_cases, ml_cases, tree_cases, old_cases):
+    for family in (fused_cases, attention_cases, quantized_cases, ml_cases, tree_cases, old_cases, legacy_cases):
         family()
     return export_cases.export(out, [make_case(c, onnx, onnxruntime) for c in cases], onnx, np)
 

@@ -175,6 +175,33 @@ TEST(OnnxImporters, TreesThatLeadInCirclesAreRefused) {
   EXPECT_NE(compile_and_run(m, {array<float>({2, 1}, {1, 2})}).error, "");
 }
 
+// Operators before opset 10 that ONNX Runtime does not run either (tests/onnx has the others).
+TEST(OnnxImporters, LegacyConstantsHaveTheShapeAskedFor) {
+  ModelBuilder m(9, 4);
+  m.input("x", {"2"}).output("y", {"2", "1"});
+  auto& n = m.node("GivenTensorFill", {"x"}, {"c"});
+  set_ints(n, "extra_shape", {1});
+  auto* values = n.add_attribute();
+  values->set_name("values");
+  values->set_type(::onnx::AttributeProto::FLOATS);
+  for (const float v : {3.0f, 4.0f}) values->add_floats(v);
+  m.node("Neg", {"c"}, {"y"});
+  expect_output(compile_and_run(m, {array<float>({2}, {0, 0})}), {2, 1}, {-3, -4});
+  values->add_floats(5);
+  EXPECT_NE(compile_and_run(m, {}).error.find("expected values for 2 elements, found 3"), std::string::npos);
+}
+
+TEST(OnnxImporters, AGruUnitKeepsTheStateOfSamplesThatHaveEnded) {
+  ModelBuilder m(9, 4);
+  m.input("h", {"1", "2", "1"}).input("g", {"1", "2", "3"}).input("n", {"2"}, TensorProto::INT32).input("t", {"1"}, TensorProto::INT32);
+  m.output("y", {"1", "2", "1"});
+  m.node("GRUUnit", {"h", "g", "n", "t"}, {"y"});
+  // The first sample's gates: update 0.5, output 0.
+  const auto r = compile_and_run(m, {array<float>({1, 2, 1}, {8, 7}), array<float>({1, 2, 3}, {5, 0, 0, 1, 2, 3}),
+                                     array<int32_t>({2}, {3, 2}), array<int32_t>({1}, {2})});
+  expect_output(r, {1, 2, 1}, {4, 7});
+}
+
 TEST(OnnxImporters, RefusalsNameTypeAndNode) {
   ModelBuilder m;
   m.input("x", {"2"}).output("y", {"2"});

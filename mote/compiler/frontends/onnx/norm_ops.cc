@@ -143,6 +143,18 @@ void import_mvn(NodeContext& c) {
   if (c.b.ok()) c.out(0, c.b.op(OpId::mean_variance_norm, a, {c.in(0)}));
 }
 
+// Before opset 9, over images.
+void import_old_mvn(NodeContext& c) {
+  const bool across = c.attr_int("across_channels", 0) != 0;
+  const std::vector<int64_t> axes = across ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0, 2, 3};
+  if (rank_of(c.in(0)) != 4) return c.fail("expected an input of rank 4 (N, C, H, W), found rank " + std::to_string(rank_of(c.in(0))));
+  Decompose d(c);
+  if (c.attr_int("normalize_variance", 1) == 0) return c.out(0, d.sub(c.in(0), d.reduce(OpId::reduce_mean, c.in(0), axes)));
+  ops::mean_variance_norm::Attrs a;
+  for (const int64_t axis : axes) a.axes[a.axis_count++] = static_cast<int32_t>(axis);
+  c.out(0, c.b.op(OpId::mean_variance_norm, a, {c.in(0)}));
+}
+
 }  // namespace
 
 void add_norm_ops(OpTable& t);
@@ -154,7 +166,7 @@ void add_norm_ops(OpTable& t) {
   t["RMSNormalization"] = {{"RMSNormalization", &import_rms_norm, 23, 2}};
   t["LRN"] = {{"LRN", &import_lrn}};
   t["LpNormalization"] = {{"LpNormalization", &import_lp_norm}};
-  t["MeanVarianceNormalization"] = {{"MeanVarianceNormalization", &import_mvn, 9}};
+  t["MeanVarianceNormalization"] = {{"MeanVarianceNormalization", &import_old_mvn}, {"MeanVarianceNormalization", &import_mvn, 9}};
 }
 
 }  // namespace mote::frontends::onnx
