@@ -20,6 +20,7 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
 
+import fourier_cases  # noqa: F401
 import move_cases  # noqa: F401
 import recurrent_cases  # noqa: F401
 from op_cases import CASES

@@ -347,3 +347,25 @@ def variable(rng):
                   Op("ASSIGN_VARIABLE", [handle, new], []), Op("MUL", [old, new], [y], ("MulOptions", {}))], [x], [y])
     first = Tensor.const(rng.uniform(-1, 1, (2, 3)).astype(np.float32))
     return [main, Graph([Op("VAR_HANDLE", [], [h2], name), Op("ASSIGN_VARIABLE", [h2, first], [])], [], [])]
+
+
+@case("NON_MAX_SUPPRESSION", "V4", "V5")
+def non_max_suppression(rng, version):
+    count, most = int(rng.integers(1, 30)), int(rng.integers(1, 20))
+    corners = np.sort(rng.uniform(0, 1, (count, 2, 2)), axis=1)[:, ::int(rng.choice([1, -1]))].reshape(count, 4)
+    corners[rng.integers(count)] = corners[0]
+    boxes = Tensor.const(corners.astype(np.float32))
+    scores = Tensor([count])
+    thresholds = [Tensor.const(np.float32(v)) for v in (rng.choice([0.3, 0.5, 1.0]), rng.uniform(-0.5, 0.5))]
+    inputs = [boxes, scores, Tensor.const(np.array(most, np.int32)), *thresholds]
+    indices, values, valid = Tensor([most], "int32"), Tensor([most]), Tensor([], "int32")
+    if version == "V5":
+        return one("NON_MAX_SUPPRESSION_V5", [*inputs, Tensor.const(np.float32(0))], [indices, values, valid],
+                   ("NonMaxSuppressionV5Options", {}))
+    return one("NON_MAX_SUPPRESSION_V4", inputs, [indices, valid], ("NonMaxSuppressionV4Options", {}))
+
+
+@case("STABLEHLO", "ADD", "MAXIMUM", "MINIMUM", "MULTIPLY")
+def stablehlo(rng, name):
+    shape, dtype = dims(rng, 3), str(rng.choice(["float32", "int32"]))
+    return one("STABLEHLO_" + name, [Tensor(shape, dtype), Tensor(shape, dtype)], [Tensor(shape, dtype)])

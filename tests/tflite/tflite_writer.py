@@ -5,7 +5,7 @@ import numpy as np
 import tflite
 
 TYPES = {
-    "float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "int8": 9, "float64": 10,
+    "float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "complex64": 8, "int8": 9, "float64": 10,
     "resource": 13, "uint32": 15, "uint16": 16, "int4": 17,
 }
 

@@ -131,6 +131,11 @@ void import_binary(Op& op) {
     case BuiltinOperator::LOGICAL_OR: id = OpId::logical_or; break;
     case BuiltinOperator::BITWISE_XOR: id = OpId::bitwise_xor; break;
     case BuiltinOperator::RIGHT_SHIFT: id = OpId::shift_right; break;
+    case BuiltinOperator::STABLEHLO_ADD: id = OpId::add; break;
+    case BuiltinOperator::STABLEHLO_MULTIPLY: id = OpId::mul; break;
+    case BuiltinOperator::STABLEHLO_MAXIMUM: id = OpId::maximum; break;
+    case BuiltinOperator::STABLEHLO_MINIMUM: id = OpId::minimum; break;
+    case BuiltinOperator::STABLEHLO_SHIFT_LEFT: id = OpId::shift_left; break;
     default: break;
   }
   op.set(op.b.op(id, {op.value(0), op.value(1)}));

@@ -137,6 +137,7 @@ bool Importer::import_operator(Scope& scope, uint32_t index) {
                                                  ? "replace it by builtin operators before converting, or register a custom operator"
                                                  : "express it with other operators before converting; `mote ops` lists what Mote has");
   else if (given < importer.inputs) op.fail("input " + std::to_string(given) + " is missing");
+  else if (!poisoned && op.has(0) && is_complex(op.in(0))) import_complex(op);
   else if (!poisoned) importer.import(op);
   for (uint32_t i = 0; i < source.outputs(); ++i) {
     const int32_t t = outs->Get(i);
@@ -145,7 +146,8 @@ bool Importer::import_operator(Scope& scope, uint32_t index) {
     const Tensor& declared = scope.graph->tensors[static_cast<size_t>(t)];
     if (op.ok() && !poisoned && v == nullptr && scope.handles[static_cast<size_t>(t)].empty())
       op.fail("output " + std::to_string(i) + " ('" + tensor_name(*scope.graph, t) + "') is not supported");
-    if (op.ok() && v != nullptr && declared.dtype != v->type.dtype && !(declared.dtype == DType::s4 && v->type.dtype == DType::s8))
+    if (op.ok() && v != nullptr && declared.dtype != v->type.dtype && !(declared.dtype == DType::s4 && v->type.dtype == DType::s8) &&
+        !(is_complex(declared) && v->type.dtype == DType::f32))
       op.fail("expected an output of type " + std::string(dtype_name(v->type.dtype)) + ", found " + describe(declared));
     if (op.ok()) scope.values[static_cast<size_t>(t)] = v;
   }

@@ -67,9 +67,10 @@ class Importer {
     int subgraph = 0;
     std::vector<Entry> inputs, outputs;
   };
-  bool read_entries(const Vector<flatbuffers::Offset<fb::TensorMap>>* maps, const SubGraph& g, const std::vector<int>& order,
-                    std::vector<Entry>* out);
-  bool find_methods(std::vector<Wanted>* out);
+  void read_entries(const Vector<flatbuffers::Offset<fb::TensorMap>>* maps, const SubGraph& g, const std::vector<int>& order,
+                    const std::string& where, std::vector<Entry>* out);
+  std::vector<Wanted> find_methods();
+  void keep_source_name(const char* kind, const Wanted& w, const Entry& e, const Tensor& t);
   const Dims* given_shape(const Entry& e, const Tensor& t) const;
   void find_symbols(const Entry& e, const Tensor& t, std::vector<OpenDim>* open);
   Value* add_input(ir::Method& method, const Entry& e, const Tensor& t);

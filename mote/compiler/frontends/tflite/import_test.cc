@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "mote/compiler/frontends/common/notes.h"
 #include "mote/compiler/frontends/common/open_dims.h"
 #include "mote/compiler/frontends/common/zip.h"
 #include "mote/compiler/frontends/tflite/quant.h"
@@ -73,6 +74,30 @@ TEST(TfliteImport, SignaturesAreMethods) {
   EXPECT_EQ(r->graph.methods[1].input_names[0], "from");
   EXPECT_EQ(r->graph.methods[1].output_names[0], "to");
   EXPECT_TRUE(r->graph.methods[1].block->nodes.front()->is(OpId::neg));
+}
+
+// Some converters write signatures that leave out an input, or name tensors that do not exist.
+TEST(TfliteImport, SignaturesThatDoNotFitAreCompleted) {
+  ModelWriter w;
+  w.tensor("serving_a:0", fb::TensorType::FLOAT32, {2});
+  w.tensor("serving_b:0", fb::TensorType::FLOAT32, {2});
+  w.tensor("StatefulPartitionedCall:0", fb::TensorType::FLOAT32, {2});
+  w.tensor("StatefulPartitionedCall:1", fb::TensorType::FLOAT32, {2});
+  w.op(fb::BuiltinOperator::MAXIMUM, {0, 1}, {2});
+  w.op(fb::BuiltinOperator::ABS, {2}, {3});
+  w.subgraph({0, 1}, {2, 3});
+  w.signature("serving_default", {{"b", 1}, {"gone", 77}, {"inner", 3}}, {{"y", 3}, {"none", 9}}, 0);
+  w.signature("elsewhere", {{"x", 0}}, {{"y", 1}}, 5);
+  const auto r = import_bytes(w.finish());
+  ASSERT_TRUE(r->ok) << r->text();
+  ASSERT_EQ(r->graph.methods.size(), 1u);
+  EXPECT_EQ(r->graph.methods[0].input_names, (std::vector<std::string>{"serving_a:0", "b"}));
+  EXPECT_EQ(r->graph.methods[0].output_names, (std::vector<std::string>{"StatefulPartitionedCall:0", "y"}));
+  EXPECT_EQ(notes_of(r->graph).size(), 6u);
+  std::string names;
+  for (const auto& [key, value] : r->graph.evidence)
+    if (key.find("source.") == 0) names += key + "=" + value + " ";
+  EXPECT_EQ(names, "source.input.serving_default.b=serving_b:0 source.output.serving_default.y=StatefulPartitionedCall:1 ");
 }
 
 TEST(TfliteImport, QuantizationOfInputsAndOutputsIsNoted) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mote/compiler/frontends/common/notes.h"
 #include "mote/compiler/frontends/tflite/import.h"
 
 namespace mote::frontends::tflite {
@@ -15,18 +16,28 @@ bool has_default(const Tensor& t, size_t axis) { return axis == 0 ? t.default_di
 
 }  // namespace
 
-// Entries follow the subgraph's order, as other users of the file count them.
-bool Importer::read_entries(const TensorMaps* maps, const SubGraph& g, const std::vector<int>& order, std::vector<Entry>* out) {
+// Entries follow the order of the subgraph, as other users of the file count them. What converters leave out of a signature goes by the
+// tensor's name; what they name without there being such an input or output is passed over; a note tells each.
+void Importer::read_entries(const TensorMaps* maps, const SubGraph& g, const std::vector<int>& order, const std::string& where,
+                            std::vector<Entry>* out) {
   for (uint32_t i = 0; maps != nullptr && i < maps->size(); ++i) {
-    if (maps->Get(i)->tensor_index() >= g.tensors.size()) return false;
-    out->push_back({std::string(text_of(maps->Get(i)->name())), static_cast<int>(maps->Get(i)->tensor_index())});
+    const std::string name(text_of(maps->Get(i)->name()));
+    const uint32_t tensor = maps->Get(i)->tensor_index();
+    if (tensor < g.tensors.size() && std::find(order.begin(), order.end(), static_cast<int>(tensor)) != order.end())
+      out->push_back({name, static_cast<int>(tensor)});
+    else add_note(graph_, where + " '" + name + "' is none of its subgraph's: passed over");
+  }
+  for (const int t : order) {
+    if (std::any_of(out->begin(), out->end(), [&](const Entry& e) { return e.tensor == t; })) continue;
+    out->push_back({tensor_name(g, t), t});
+    add_note(graph_, where + " '" + out->back().name + "' is not in the signature: it has its tensor's name");
   }
   const auto place = [&](const Entry& e) { return std::find(order.begin(), order.end(), e.tensor) - order.begin(); };
   std::stable_sort(out->begin(), out->end(), [&](const Entry& a, const Entry& b) { return place(a) < place(b); });
-  return true;
 }
 
-bool Importer::find_methods(std::vector<Wanted>* out) {
+std::vector<Importer::Wanted> Importer::find_methods() {
+  std::vector<Wanted> all;
   const auto* signatures = model_.table->signature_defs();
   for (uint32_t i = 0; signatures != nullptr && i < signatures->size(); ++i) {
     const fb::SignatureDef& s = *signatures->Get(i);
@@ -34,26 +45,24 @@ bool Importer::find_methods(std::vector<Wanted>* out) {
     w.name = std::string(text_of(s.signature_key()));
     if (w.name.empty()) w.name = "method_" + std::to_string(i);
     if (s.subgraph_index() >= model_.subgraphs.size()) {
-      problem("signature " + w.name,
-              "expected a subgraph below " + std::to_string(model_.subgraphs.size()) + ", found " + std::to_string(s.subgraph_index()));
-      return false;
+      add_note(graph_, "signature '" + w.name + "' names subgraph " + std::to_string(s.subgraph_index()) + " of " +
+                           std::to_string(model_.subgraphs.size()) + ": passed over");
+      continue;
     }
     w.subgraph = static_cast<int>(s.subgraph_index());
     const SubGraph& g = model_.subgraphs[s.subgraph_index()];
-    if (!read_entries(s.inputs(), g, g.inputs, &w.inputs) || !read_entries(s.outputs(), g, g.outputs, &w.outputs)) {
-      problem("signature " + w.name, "names a tensor that does not exist");
-      return false;
-    }
-    out->push_back(std::move(w));
+    read_entries(s.inputs(), g, g.inputs, "signature '" + w.name + "': input", &w.inputs);
+    read_entries(s.outputs(), g, g.outputs, "signature '" + w.name + "': output", &w.outputs);
+    all.push_back(std::move(w));
   }
-  if (!out->empty()) return true;
+  if (!all.empty()) return all;
   const SubGraph& g = model_.subgraphs[0];
   Wanted w;
   w.name = "main";
   for (const int t : g.inputs) w.inputs.push_back({tensor_name(g, t), t});
   for (const int t : g.outputs) w.outputs.push_back({tensor_name(g, t), t});
-  out->push_back(std::move(w));
-  return true;
+  all.push_back(std::move(w));
+  return all;
 }
 
 const Dims* Importer::given_shape(const Entry& e, const Tensor& t) const {
@@ -104,6 +113,11 @@ Value* Importer::add_input(ir::Method& method, const Entry& e, const Tensor& t) 
   return v;
 }
 
+// Either name works where a program is used (mote_program_find_input).
+void Importer::keep_source_name(const char* kind, const Wanted& w, const Entry& e, const Tensor& t) {
+  if (!t.name.empty() && t.name != e.name) graph_.evidence.emplace_back(kind + w.name + "." + e.name, t.name);
+}
+
 bool Importer::add_method(const Wanted& w) {
   const SubGraph& g = model_.subgraphs[static_cast<size_t>(w.subgraph)];
   ir::Method& method = graph_.add_method(w.name);
@@ -112,21 +126,13 @@ bool Importer::add_method(const Wanted& w) {
     Value*& v = by_tensor[static_cast<size_t>(e.tensor)];
     v = add_input(method, e, g.tensors[static_cast<size_t>(e.tensor)]);
     if (v == nullptr) return false;
+    keep_source_name("source.input.", w, e, g.tensors[static_cast<size_t>(e.tensor)]);
   }
-  for (const int t : g.inputs) {
-    arguments.push_back(by_tensor[static_cast<size_t>(t)]);
-    if (arguments.back() != nullptr) continue;
-    problem("method " + w.name, "the signature leaves out input '" + tensor_name(g, t) + "'");
-    return false;
-  }
+  for (const int t : g.inputs) arguments.push_back(by_tensor[static_cast<size_t>(t)]);
   if (!import_subgraph(w.subgraph, *method.block, arguments, false, "method " + w.name, &results)) return false;
   std::set<Value*> given;
   for (const Entry& e : w.outputs) {
     const auto at = std::find(g.outputs.begin(), g.outputs.end(), e.tensor);
-    if (at == g.outputs.end()) {
-      problem("method " + w.name, "output '" + e.name + "' is no output of its subgraph");
-      return false;
-    }
     Value* v = results[static_cast<size_t>(at - g.outputs.begin())];
     // An output of its own for what is no result of an operator, or is given twice.
     if (v->kind != ir::ValueKind::kResult || !given.insert(v).second)
@@ -137,15 +143,16 @@ bool Importer::add_method(const Wanted& w) {
     }
     const Tensor& t = g.tensors[static_cast<size_t>(e.tensor)];
     if (t.is_quantized()) v->quant = ir::QuantNote{t.scale(), t.zero()};
+    if (is_complex(t)) add_note(graph_, "output '" + e.name + "' is complex: pairs of floats in a last dimension of 2");
     graph_.add_output(method, e.name, v);
+    keep_source_name("source.output.", w, e, t);
   }
   return true;
 }
 
 bool Importer::run() {
   bytes_left_ = uint64_t{model_.source.bytes.size} * 16 + (uint64_t{64} << 20);
-  std::vector<Wanted> methods;
-  if (!find_methods(&methods)) return false;
+  const std::vector<Wanted> methods = find_methods();
   std::vector<OpenDim> open;
   for (const Wanted& w : methods)
     for (const Entry& e : w.inputs)

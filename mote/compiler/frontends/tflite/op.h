@@ -78,6 +78,9 @@ inline bool is_8_or_16_bits(DType t) { return t == DType::s8 || t == DType::u8 |
 // Whether the operator computes in integers, by its first input.
 inline bool quantized(const Op& op) { return op.in(0).quant.present() && is_8_or_16_bits(op.type_in(0)); }
 
+// Complex numbers are values with a last dimension of two, which the file's tensors do not have (complex_ops.cc).
+bool is_complex(const Tensor& t);
+
 using ImportFn = void (*)(Op&);
 #define MOTE_TFLITE_OP(code, function, inputs) void function(Op&);
 #include "mote/compiler/frontends/tflite/builtin_ops.def"

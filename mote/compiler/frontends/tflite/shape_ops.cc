@@ -51,6 +51,9 @@ void import_expand_dims(Op& op) {
   if (op.need_ints(1, "the axis", &axis)) op.set(op.b.unsqueeze(op.value(0), axis));
 }
 
+// Sparse constants are dense already (sparse.h).
+void import_densify(Op& op) { op.set(op.value(0)); }
+
 void import_shape(Op& op) {
   const bool s32 = op.out().dtype != DType::s64;
   ops::shape_of::Attrs a;
