@@ -64,6 +64,27 @@ TEST(ApiProgram, DescribesInputsAndOutputs) {
   EXPECT_EQ(mote_status_code(mote_program_output_info(p, 5, 0, &info)), MOTE_NOT_FOUND);
 }
 
+TEST(ApiProgram, InputsAndOutputsAreFoundByTheModelsOwnNamesToo) {
+  emit::ProgramBuilder b;
+  b.begin_method("main");
+  b.input("a", DType::f32, {1});
+  b.output("y", b.op(OpId::relu, NoAttrs{}, {b.input("x", DType::f32, {1})}));
+  b.evidence("source.input.main.x", "serving_default_x:0");
+  b.evidence("source.input.main.gone", "serving_default_gone:0");
+  b.evidence("source.input.other.a", "serving_default_a:0");
+  b.evidence("source.output.main.y", "PartitionedCall:0");
+  const emit::FileBytes file = finish(b);
+  const Opened o = open(file);
+  ASSERT_EQ(o.status, 0u) << o.message();
+  uint32_t index = 9;
+  EXPECT_EQ(mote_program_find_input(o.program.get(), 0, "serving_default_x:0", &index), 0u);
+  EXPECT_EQ(index, 1u);
+  EXPECT_EQ(mote_program_find_output(o.program.get(), 0, "PartitionedCall:0", &index), 0u);
+  EXPECT_EQ(index, 0u);
+  for (const char* name : {"PartitionedCall:0", "serving_default_gone:0", "serving_default_a:0", "main.x", ""})
+    EXPECT_EQ(mote_status_code(mote_program_find_input(o.program.get(), 0, name, &index)), MOTE_NOT_FOUND) << name;
+}
+
 TEST(ApiProgram, AnOlderCallersStructIsFilledAsFarAsItGoes) {
   const emit::FileBytes file = add_relu();
   const Opened o = open(file);

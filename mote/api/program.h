@@ -133,6 +133,7 @@ MOTE_EXPORT uint32_t mote_program_input_count(const mote_program* program, uint3
 MOTE_EXPORT uint32_t mote_program_output_count(const mote_program* program, uint32_t method);
 MOTE_EXPORT mote_status mote_program_input_info(const mote_program* program, uint32_t method, uint32_t index, mote_tensor_info* info);
 MOTE_EXPORT mote_status mote_program_output_info(const mote_program* program, uint32_t method, uint32_t index, mote_tensor_info* info);
+/* By name; also by the name that the tensor has in the model's file, where that is another (TFLite: `inspect` shows both). */
 MOTE_EXPORT mote_status mote_program_find_input(const mote_program* program, uint32_t method, const char* name, uint32_t* out_index);
 MOTE_EXPORT mote_status mote_program_find_output(const mote_program* program, uint32_t method, const char* name, uint32_t* out_index);
 

@@ -28,6 +28,8 @@ emit::FileBytes scaled() {
   b.output("y", b.op(OpId::mul, NoAttrs{}, {x, k}));
   b.output("m", b.op(OpId::add, NoAttrs{}, {n, n}));
   b.metadata("labels", "a\nb\nc");
+  b.evidence("source.input.main.k", "serving_default_k:0");
+  b.evidence("source.output.main.y", "PartitionedCall:0");
   return api_test::finish(b);
 }
 
@@ -68,6 +70,16 @@ TEST_F(InputCli, NumbersAreInputsOfOneElement) {
   expect_refused(run("--input k=1 --input n=1 --input k=2"), "input 'k' is given twice");
   expect_refused(run("--input k=no-such-file.npy"), "no-such-file.npy: ");
   expect_refused(run("--input 7"), "expected NAME=FILE.npy or NAME=VALUE with one of x, n, k, found '7'");
+}
+
+TEST_F(InputCli, TheModelsOwnNameOfAnInputWorksToo) {
+  const Ran r = mote(run("--input n=1 --input serving_default_k:0=2 --json"));
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.json()["outputs"][0]["values"], Json({2.0, 4.0, 6.0, 8.0, 10.0, 12.0}));
+  expect_refused(run("--input n=1 --input k=2 --input serving_default_k:0=2"), "input 'k' is given twice");
+  expect_refused(run("--input n=1 --input PartitionedCall:0=2"), "expected one of x, n, k");
+  const Ran shown = mote("inspect " + program_.str());
+  EXPECT_TRUE(contains(shown.out, "name in the model") && contains(shown.out, "serving_default_k:0")) << shown.out;
 }
 
 TEST_F(InputCli, BenchAndProfileTakeThemToo) {

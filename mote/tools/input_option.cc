@@ -63,10 +63,19 @@ bool put_number(DType dtype, const std::string& text, double v, std::vector<uint
   }
 }
 
-template <class Specs>
-std::vector<std::string> names_of(const Specs& specs) {
-  std::vector<std::string> names;
-  for (const auto& s : specs) names.push_back(s.name);
+std::vector<InputName> names_of(const driver::Signature::Method& method) {
+  std::vector<InputName> names;
+  for (const driver::Signature::Io& io : method.inputs) names.push_back({io.name, io.source_name});
+  return names;
+}
+
+std::vector<InputName> names_of(const Session& session, uint32_t method, const std::vector<TensorSpec>& specs) {
+  std::vector<InputName> names;
+  for (const TensorSpec& s : specs) {
+    const std::string key = std::string("source.input.") + mote_program_method_name(session.program(), method) + "." + s.name;
+    const char* source = mote_program_evidence(session.program(), key.c_str());
+    names.push_back({s.name, source == nullptr ? "" : source});
+  }
   return names;
 }
 
@@ -99,9 +108,13 @@ void check_array(const driver::Signature::Io& io, const Array& a) {
 
 }  // namespace
 
-std::pair<size_t, std::string> split_input(const std::string& text, const std::vector<std::string>& names) {
+std::pair<size_t, std::string> split_input(const std::string& text, const std::vector<InputName>& inputs) {
+  std::vector<std::string> names, source_names;
+  for (const InputName& i : inputs) names.push_back(i.name), source_names.push_back(i.source_name);
   const auto find = [&](const std::string& name) {
-    return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    const auto at = std::find(names.begin(), names.end(), name);
+    if (at != names.end() || name.empty()) return static_cast<size_t>(at - names.begin());
+    return static_cast<size_t>(std::find(source_names.begin(), source_names.end(), name) - source_names.begin());
   };
   // Names may hold '=' themselves: a split that gives a known name is preferred.
   for (size_t at = text.find('='); at != std::string::npos; at = text.find('=', at + 1))
@@ -135,7 +148,7 @@ NpyArray read_input(const std::string& name, const std::string& value, DType dty
 void set_given_inputs(Session& session, uint32_t method, const std::vector<std::string>& texts, std::vector<bool>* given) {
   const std::vector<TensorSpec> specs = session.specs(method, false);
   for (const std::string& text : texts) {
-    const auto [index, value] = split_input(text, names_of(specs));
+    const auto [index, value] = split_input(text, names_of(session, method, specs));
     const TensorSpec& spec = specs[index];
     if ((*given)[index]) throw usage("input '" + spec.name + "' is given twice");
     session.set_input(method, static_cast<uint32_t>(index),
@@ -149,7 +162,7 @@ std::vector<Sample> make_samples(const std::vector<std::string>& texts, int coun
   std::vector<bool> given(method.inputs.size());
   for (const auto& io : method.inputs) fixed.inputs.push_back({io.name, {}});
   for (const std::string& text : texts) {
-    const auto [index, value] = split_input(text, names_of(method.inputs));
+    const auto [index, value] = split_input(text, names_of(method));
     const driver::Signature::Io& io = method.inputs[index];
     if (given[index]) throw usage("input '" + io.name + "' is given twice");
     fixed.inputs[index].array = read_input(io.name, value, io.dtype, io.dims.front());

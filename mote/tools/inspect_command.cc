@@ -41,17 +41,33 @@ void section(const char* title, const TextTable& table) {
   if (!table.empty()) std::printf("\n%s\n%s", title, table.text().c_str());
 }
 
+// Empty where the model's file has the same name.
+std::string source_name(const ProgramView& view, const char* kind, const Method& m, const std::string& name) {
+  const std::string key = std::string(kind) + view.string(m.name) + "." + name;
+  for (const Pair& p : view.table().evidence)
+    if (view.string(p.key) == key) return view.string(p.value);
+  return "";
+}
+
 void print_methods(const ProgramView& view) {
-  TextTable table({"method", "", "name", "type", "quantization"});
+  std::vector<std::vector<std::string>> rows{{"method", "", "name", "type", "quantization", "name in the model"}};
+  bool other_names = false;
   for (const Method& m : view.table().methods) {
     for (uint32_t i = 0; i < m.input_count + m.output_count; ++i) {
       const TensorSpec s = spec_of(view, view.table().ios[m.first_input + i]);
       char quantization[64] = "";
       if (s.quantized)
         std::snprintf(quantization, sizeof quantization, "scale %.6g, zero point %d", static_cast<double>(s.scale), s.zero_point);
-      table.add({i == 0 ? view.string(m.name) : "", i < m.input_count ? "in" : "out", s.name, type_text(s), quantization});
+      const bool is_input = i < m.input_count;
+      rows.push_back({i == 0 ? view.string(m.name) : "", is_input ? "in" : "out", s.name, type_text(s), quantization,
+                      source_name(view, is_input ? "source.input." : "source.output.", m, s.name)});
+      other_names |= !rows.back().back().empty();
     }
   }
+  if (!other_names)
+    for (std::vector<std::string>& row : rows) row.pop_back();
+  TextTable table(rows.front());
+  for (size_t i = 1; i < rows.size(); ++i) table.add(rows[i]);
   section("Inputs and outputs", table);
 }
 

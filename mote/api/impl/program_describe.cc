@@ -43,12 +43,38 @@ mote_status info(const mote_program* program, uint32_t method, uint32_t index, b
   return write_struct(i, out) ? mote_status{MOTE_OK} : invalid_argument();
 }
 
+// True when `key` is `kind`, then `method`, a dot and `name`.
+bool is_key(const char* key, const char* kind, const char* method, const char* name) noexcept {
+  const size_t kinds = std::strlen(kind), methods = std::strlen(method);
+  return std::strncmp(key, kind, kinds) == 0 && std::strncmp(key + kinds, method, methods) == 0 && key[kinds + methods] == '.' &&
+         std::strcmp(key + kinds + methods + 1, name) == 0;
+}
+
+// The name of the input or output of which `name` is the tensor's name in the model that the program was made from; null: none.
+const char* name_of_source(const mote_program* program, uint32_t method, const char* name, bool output) noexcept {
+  const ProgramTable& t = program->table();
+  const char *kind = output ? "source.output." : "source.input.", *method_name = t.string(t.methods[method].name);
+  for (const Pair& p : t.evidence) {
+    if (std::strcmp(t.string(p.value), name) != 0) continue;
+    for (uint32_t i = 0;; ++i) {
+      const Io* io = find_io(program, method, i, output);
+      if (io == nullptr) break;
+      if (is_key(t.string(p.key), kind, method_name, t.string(io->name))) return t.string(io->name);
+    }
+  }
+  return nullptr;
+}
+
 mote_status find(const mote_program* program, uint32_t method, const char* name, bool output, uint32_t* out_index) noexcept {
   if (program == nullptr || name == nullptr || out_index == nullptr) return invalid_argument();
   if (method >= program->table().methods.size) return not_found(Why::kMethodIndex);
   for (uint32_t i = 0;; ++i) {
     const Io* io = find_io(program, method, i, output);
-    if (io == nullptr) return not_found(output ? Why::kOutputName : Why::kInputName);
+    if (io == nullptr) {
+      const char* other = name_of_source(program, method, name, output);
+      if (other == nullptr) return not_found(output ? Why::kOutputName : Why::kInputName);
+      return find(program, method, other, output, out_index);
+    }
     if (std::strcmp(program->table().string(io->name), name) != 0) continue;
     *out_index = i;
     return MOTE_OK;

@@ -5,16 +5,26 @@
 namespace mote::driver {
 namespace {
 
-Signature::Io io_of(const ir::Value& value, const std::string& name) {
-  Signature::Io io{name, value.type.dtype, {}};
+std::string source_name(const ir::Graph& graph, const char* kind, const ir::Method& m, const std::string& name) {
+  for (const auto& [key, value] : graph.evidence)
+    if (key == kind + m.name + "." + name) return value;
+  return "";
+}
+
+Signature::Io io_of(const ir::Value& value, const std::string& name, const std::string& source_name) {
+  Signature::Io io{name, value.type.dtype, {}, source_name};
   for (const ir::Facts& f : value.facts) io.dims.emplace_back(f.dims.begin(), f.dims.end());
   if (io.dims.empty()) io.dims.emplace_back(value.type.dims.begin(), value.type.dims.end());
   return io;
 }
 
-const Array* find(const GivenExample& given, const std::string& name, bool only_one) {
-  auto it = given.find(name);
-  if (it == given.end()) it = given.find(file_name_of(name));
+const Array* find(const GivenExample& given, const Signature::Io& wanted, bool only_one) {
+  auto it = given.end();
+  for (const std::string& name : {wanted.name, wanted.source_name}) {
+    if (name.empty() || it != given.end()) continue;
+    it = given.find(name);
+    if (it == given.end()) it = given.find(file_name_of(name));
+  }
   if (it == given.end() && only_one) it = given.find("");
   return it == given.end() ? nullptr : &it->second;
 }
@@ -35,8 +45,10 @@ Signature signature_of(const ir::Graph& graph) {
   Signature s;
   for (const ir::Method& m : graph.methods) {
     Signature::Method out;
-    for (size_t i = 0; i < m.block->arguments.size(); ++i) out.inputs.push_back(io_of(*m.block->arguments[i], m.input_names[i]));
-    for (size_t i = 0; i < m.block->results.size(); ++i) out.outputs.push_back(io_of(*m.block->results[i], m.output_names[i]));
+    for (size_t i = 0; i < m.block->arguments.size(); ++i)
+      out.inputs.push_back(io_of(*m.block->arguments[i], m.input_names[i], source_name(graph, "source.input.", m, m.input_names[i])));
+    for (size_t i = 0; i < m.block->results.size(); ++i)
+      out.outputs.push_back(io_of(*m.block->results[i], m.output_names[i], source_name(graph, "source.output.", m, m.output_names[i])));
     s.methods.push_back(std::move(out));
   }
   return s;
@@ -45,7 +57,7 @@ Signature signature_of(const ir::Graph& graph) {
 bool resolve_given(const Signature& signature, const GivenExample& given, Example* out, std::string* error) {
   const Signature::Method& m = signature.methods[0];
   for (const Signature::Io& io : m.inputs) {
-    const Array* a = find(given, io.name, m.inputs.size() == 1);
+    const Array* a = find(given, io, m.inputs.size() == 1);
     if (a == nullptr || !fits(io, *a)) {
       *error = "input '" + io.name + "': expected " + type_text(io.dtype, io.dims.front()) + ", found " +
                (a == nullptr ? "nothing" : type_text(a->dtype, a->dims));
@@ -54,7 +66,7 @@ bool resolve_given(const Signature& signature, const GivenExample& given, Exampl
     out->inputs.push_back(*a);
   }
   for (const Signature::Io& io : m.outputs) {
-    const Array* a = find(given, io.name, false);
+    const Array* a = find(given, io, false);
     if (a != nullptr && a->dtype != io.dtype) {
       *error = "output '" + io.name + "': expected " + dtype_name(io.dtype) + ", found " + type_text(a->dtype, a->dims);
       return false;

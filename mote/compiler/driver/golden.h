@@ -48,6 +48,7 @@ struct Signature {
     std::string name;
     DType dtype;
     std::vector<std::vector<int64_t>> dims;  // for each sample of the symbols; the first has every symbol at its maximum
+    std::string source_name = {};            // the name in the model's file, where that is another (TFLite)
   };
   struct Method {
     std::vector<Io> inputs, outputs;

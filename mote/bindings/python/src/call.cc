@@ -40,10 +40,10 @@ std::vector<PyObject*> Program::arrange(uint32_t method, PyObject* const* args, 
   PyObject *key, *value;
   for (Py_ssize_t at = 0; named > 0 && PyDict_Next(names, &at, &key, &value);) {
     const std::string name = nb::cast<std::string>(nb::handle(key));
-    const auto it = std::find_if(m.inputs.begin(), m.inputs.end(), [&](const Spec& s) { return s.name == name; });
-    if (it == m.inputs.end())
+    uint32_t index = 0;
+    if (mote_program_find_input(image_->program.get(), method, name.c_str(), &index) != MOTE_OK)
       raise(MOTE_INVALID_ARGUMENT, "no such input: expected one of " + names_of(m.inputs) + ", found '" + name + "'");
-    PyObject*& place = all[static_cast<size_t>(it - m.inputs.begin())];
+    PyObject*& place = all[index];
     if (place != nullptr) raise(MOTE_INVALID_ARGUMENT, "input '" + name + "' is given twice");
     place = value;
   }
