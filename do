@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 jobs=$(nproc)
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 times=""
 
 usage() {
   cat << 'END'
@@ -104,12 +104,18 @@ setup_torch() {
 
 # --- building --------------------------------------------------------------------------------------------------------
 
+# What took how long: SECONDS WHAT.
+took() { times+="$(printf '%4d:%02d  %s' "$(($1 / 60))" "$(($1 % 60))" "$2")"$'\n'; }
+
 configure() { cmake --preset "$1" > "build/$1.configure.log" 2>&1 || { cat "build/$1.configure.log"; return 1; }; }
 
 build() {
+  local begin=$SECONDS status=0
   mkdir -p build
   echo "--- $1: building"
-  configure "$1" && cmake --build "build/$1" -j "$jobs" "${@:2}"
+  configure "$1" && cmake --build "build/$1" -j "$jobs" "${@:2}" || status=1
+  took "$((SECONDS - begin))" "  of it building $1"
+  return $status
 }
 
 # --- testing ---------------------------------------------------------------------------------------------------------
@@ -234,6 +240,7 @@ test_python() {
 
 finish() {
   echo
+  [ -z "$times" ] || printf 'minutes\n%s\n' "$times"
   echo "$passed passed, $failed failed, $skipped skipped"
   [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
 }
@@ -253,8 +260,9 @@ make_digits() { [ -f build/release/digits_flash.mote ] || build release --target
 
 # Builds and tests presets, each the way it is meant.
 test_presets() {
-  local preset
+  local preset begin
   for preset in "$@"; do
+    begin=$SECONDS
     if ! prepare "$preset"; then
       skipped=$((skipped + 1))
       echo "SKIPPED: $preset: what it needs could not be installed"
@@ -275,6 +283,7 @@ test_presets() {
       cortex-* | windows-x64 | wasm) make_digits; test_preset "$preset" ;;
       *) test_preset "$preset" ;;
     esac
+    took "$((SECONDS - begin))" "$preset"
   done
 }
 
@@ -288,7 +297,14 @@ run_tests() {
     --all) run_tests $presets_all ;;
     '') run_tests $presets_ci ;;
     -*) usage; exit 2 ;;
-    *) setup "$packages_test"; setup_references; setup_torch; test_presets "$@"; finish ;;
+    *)
+      setup "$packages_test"
+      setup_references
+      setup_torch
+      took "$SECONDS" "packages"
+      test_presets "$@"
+      finish
+      ;;
   esac
 }
 
