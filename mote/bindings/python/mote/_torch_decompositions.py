@@ -267,6 +267,19 @@ def repeat_interleave(repeats: Tensor, *, output_size: int | None = None) -> Any
     return searchsorted(ends, torch.arange(output_size), right=True)
 
 
+def resize(x: Tensor, size: list[int], *, memory_format: Any = None) -> Any:
+    """The elements in their order; PyTorch gives those that come on top no value, here they are 0."""
+    wanted = math.prod(size)
+    if memory_format not in (None, torch.contiguous_format, torch.preserve_format) or not all(isinstance(s, int) for s in (*x.shape, *size)):
+        return NotImplemented
+    if list(x.shape) == list(size):
+        return x.clone()
+    if not x.is_contiguous():
+        return NotImplemented
+    flat = x.reshape(-1)[:wanted]
+    return torch.cat([flat, flat.new_zeros(wanted - flat.numel())]).reshape(size)
+
+
 def segment_reduce(
     x: Tensor, reduce: str, *, lengths: Tensor | None = None, indices: Tensor | None = None, offsets: Tensor | None = None, axis: int = 0,
     unsafe: bool = False, initial: Any = None,
@@ -466,6 +479,7 @@ def _own() -> dict[Any, Callable[..., Any]]:
         aten._histogramdd_from_bin_tensors.default: histogramdd_bins,
         aten.nonzero_static.default: nonzero_static,
         aten.repeat_interleave.Tensor: repeat_interleave,
+        aten.resize.default: resize,
         aten.segment_reduce.default: segment_reduce,
         aten.index_reduce.default: index_reduce,
         aten.put.default: put,

@@ -60,6 +60,15 @@ def test_epsilons_below_zero():
     check(lambda v: F.rms_norm(v, (4,), eps=-0.01), torch.rand(2, 3, 4) + 1)
 
 
+@pytest.mark.parametrize("size", [(5, 2), (2, 5), (3, 3), (4, 0), (3, 5)])
+def test_resized_tensors_keep_their_elements(size):
+    x = torch.arange(10.0).reshape(5, 2)
+    found = through_mote(lambda v: torch.ops.aten.resize(v, list(size)), x)
+    assert tuple(found.shape) == size
+    most = min(found.numel(), 10)
+    assert torch.equal(found.reshape(-1)[:most], x.reshape(-1)[:most])
+
+
 @pytest.mark.parametrize("value", [True, False])
 def test_a_truth_value_is_returned(value):
     assert through_mote(lambda v: v.item(), torch.tensor(value)) is value
