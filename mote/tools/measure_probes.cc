@@ -107,10 +107,9 @@ Probe blocks(int count, const std::vector<Probe>& parts) {
           }};
 }
 
-}  // namespace
-
-std::vector<Probe> measure_probes() {
-  std::vector<Probe> all = {
+// Convolutions and chains of small steps, as vision models have them.
+std::vector<Probe> vision_probes() {
+  return {
       chain(1, {1, 16}),
       chain(8, {1, 16}),
       chain(32, {1, 16}),
@@ -153,6 +152,12 @@ std::vector<Probe> measure_probes() {
       conv(32, 48, 48, 5, 1, 48),
       conv(8, 96, 96, 3, 1, 96),
       chain(4, {1, 16, 16, 96}),
+  };
+}
+
+// Products and functions of elements, as classifiers and transformers have them.
+std::vector<Probe> product_probes() {
+  return {
       product(1, 1280, 1000),
       product(1, 2048, 1000),
       product(1, 512, 512),
@@ -167,6 +172,13 @@ std::vector<Probe> measure_probes() {
       unary("softmax", OpId::softmax, ops::softmax::Attrs{}, {12, 197, 197}),
       unary("transpose", OpId::transpose, ops::transpose::Attrs{{0, 3, 1, 2}, 4}, {1, 28, 28, 128}),
   };
+}
+
+}  // namespace
+
+std::vector<Probe> measure_probes() {
+  std::vector<Probe> all = vision_probes();
+  for (Probe& p : product_probes()) all.push_back(std::move(p));
   for (const int32_t size : {112, 28}) {
     ops::max_pool::Attrs a;
     for (int i = 0; i < 2; ++i) a.kernel[i] = 3, a.strides[i] = 2, a.pads_begin[i] = a.pads_end[i] = 1;

@@ -21,6 +21,16 @@ inline int2 keys_of(Attention p, int position, int used) {
   return r;
 }
 
+// Score `e` of a product of query and key, as attention weighs it, the mask's element at `at` added; -INFINITY: the key does not count.
+inline float masked(Attention p, __global const real* mask, int at, float e, bool counts) {
+  e *= p.scale;
+  if (p.softcap > 0) e = tanh(e / p.softcap) * p.softcap;
+  if (!counts) return -INFINITY;
+  if (!p.has_mask) return e;
+  const float more = LOAD(mask, at);
+  return more == -INFINITY ? -INFINITY : e + more;
+}
+
 // lengths: for each batch the keys in use, and the place of query 0 among them.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void attention(
     __global const real* q, int q_at, __global const real* k, int k_at, __global const real* v, int v_at, __global const real* mask,
@@ -58,15 +68,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void attention(
     }
     const int t = t0 + id;
     for (int r = 0; r < QUERIES; ++r) {
-      bool counts = t >= range[r].x && t < range[r].y;
-      float e = score[r] * p.scale;
-      if (p.softcap > 0) e = tanh(e / p.softcap) * p.softcap;
-      if (counts && p.has_mask) {
-        const float more = LOAD(mask, mask_at + b * p.mask[0] + h * p.mask[1] + (s0 + r) * p.mask[2] + t * p.mask[3]);
-        counts = more != -INFINITY;
-        e += more;
-      }
-      if (!counts) e = -INFINITY;
+      const int at = mask_at + b * p.mask[0] + h * p.mask[1] + (s0 + r) * p.mask[2] + t * p.mask[3];
+      const float e = masked(p, mask, at, score[r], t >= range[r].x && t < range[r].y);
       const float highest = fmax(peak[r], group_max(part, e)), shrink = highest == peak[r] ? 1 : exp(peak[r] - highest);
       const float w = e == -INFINITY ? 0 : exp(e - highest);
       peak[r] = highest;

@@ -17,18 +17,7 @@ __kernel __attribute__((reqd_work_group_size(COLS / TC, ROWS / TR, 1))) void NAM
     w_at += part * p.k * p.padded_cols;
   }
   int base[ROW_PASSES], first_h[ROW_PASSES], first_w[ROW_PASSES];
-  for (int i = 0; i < ROW_PASSES; ++i) {
-    const int row = row0 + my_row + i * (ITEMS / DEPTH);
-    if (p.plain) {
-      base[i] = x_at + row * p.k;
-      first_h[i] = first_w[i] = row < p.rows ? 0 : -1;
-    } else {
-      const int ow = row % p.out_w, rest = row / p.out_w, oh = rest % p.out_h, n = rest / p.out_h;
-      first_h[i] = row < p.rows ? oh * p.stride_h - p.pad_h : -(1 << 28);
-      first_w[i] = ow * p.stride_w - p.pad_w;
-      base[i] = x_at + n * p.in_h * p.in_w * p.in_c;
-    }
-  }
+  for (int i = 0; i < ROW_PASSES; ++i) place_row(p, row0 + my_row + i * (ITEMS / DEPTH), x_at, &base[i], &first_h[i], &first_w[i]);
   SUM sum[TR][TC / LANES];
   for (int i = 0; i < TR; ++i)
     for (int j = 0; j < TC / LANES; ++j) sum[i][j] = 0;
@@ -42,9 +31,8 @@ __kernel __attribute__((reqd_work_group_size(COLS / TC, ROWS / TR, 1))) void NAM
       } else {
         const int tap = k / p.in_c, c = k - tap * p.in_c, th = tap / p.kernel_w, tw = tap - th * p.kernel_w;
         for (int i = 0; i < ROW_PASSES; ++i) {
-          const int h = first_h[i] + th * p.dilation_h, q = first_w[i] + tw * p.dilation_w;
-          const bool inside = k < k_end && h >= 0 && h < p.in_h && q >= 0 && q < p.in_w;
-          left[my_k][my_row + i * (ITEMS / DEPTH)] = inside ? LOAD_X(base[i] + (h * p.in_w + q) * p.in_c + c) : NOTHING;
+          const int pixel = pixel_at(p, base[i], first_h[i] + th * p.dilation_h, first_w[i] + tw * p.dilation_w);
+          left[my_k][my_row + i * (ITEMS / DEPTH)] = k < k_end && pixel >= 0 ? LOAD_X(pixel + c) : NOTHING;
         }
       }
     }

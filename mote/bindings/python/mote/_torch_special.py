@@ -35,7 +35,7 @@ def in_double(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return run
 
 
-def _nan(x: Tensor) -> Tensor:
+def not_a_number(x: Tensor) -> Tensor:
     return torch.full_like(x, math.nan)
 
 
@@ -113,9 +113,9 @@ def _digamma(x: Tensor) -> Tensor:
     right = torch.log(big) - 0.5 / big + series - shift
     part = x - torch.round(x)
     y = torch.where(reflected, right - math.pi / torch.tan(math.pi * part), right)
-    y = torch.where((x < 0) & (torch.floor(x) == x), _nan(x), y)
+    y = torch.where((x < 0) & (torch.floor(x) == x), not_a_number(x), y)
     y = torch.where(x == 0, torch.copysign(_inf(x), -x), y)
-    return torch.where(x == math.inf, x, torch.where(x == -math.inf, _nan(x), y))
+    return torch.where(x == math.inf, x, torch.where(x == -math.inf, not_a_number(x), y))
 
 
 digamma = in_double(_digamma)
@@ -136,9 +136,9 @@ def _zeta(s: Tensor, q: Tensor) -> Tensor:
         total = total + b * factor
         factor = factor * (s + 2 * k + 1) * (s + 2 * k + 2) / (w * w)
     whole_q, whole_s = torch.floor(q) == q, torch.floor(s) == s
-    total = torch.where((q <= 0) & ~whole_q & ~whole_s, _nan(total), total)
+    total = torch.where((q <= 0) & ~whole_q & ~whole_s, not_a_number(total), total)
     total = torch.where((q <= 0) & whole_q, _inf(total), total)
-    return torch.where(s == 1, _inf(total), torch.where(s < 1, _nan(total), total))
+    return torch.where(s == 1, _inf(total), torch.where(s < 1, not_a_number(total), total))
 
 
 zeta = in_double(_zeta)
@@ -181,7 +181,7 @@ def _gamma_parts(a: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 def _edge(a: Tensor, x: Tensor, y: Tensor, at_zero: float, odd: Tensor) -> Tensor:
     y = torch.where(x == 0, torch.full_like(y, at_zero), y)
     y = torch.where((a == 0) | torch.isinf(x), torch.full_like(y, 1 - at_zero), y)
-    return torch.where(odd, _nan(y), y)
+    return torch.where(odd, not_a_number(y), y)
 
 
 igamma = in_double(lambda a, x: _gamma_parts(*torch.broadcast_tensors(a, x))[0])  # type: ignore[no-untyped-call]
@@ -216,7 +216,7 @@ def _erfinv(x: Tensor) -> Tensor:
         error = (torch.erf(y) - inside) / (2 / math.sqrt(math.pi) * torch.exp(-y * y))
         y = y - error / (1 + y * error)
     y = torch.where(x.abs() == 1, torch.copysign(_inf(x), x), y)
-    return torch.where((x.abs() > 1) | torch.isnan(x), _nan(x), y)
+    return torch.where((x.abs() > 1) | torch.isnan(x), not_a_number(x), y)
 
 
 erfinv = in_double(_erfinv)
@@ -286,7 +286,7 @@ def _bessel_y(order: int, x: Tensor) -> Tensor:
 
     inside = (first() - _to_infinity(second, -4.5, 7.0, 448)) / math.pi
     y = torch.where(x <= _FAR, inside, _waves(order, x.clamp(min=_FAR))[1])
-    y = torch.where(x == 0, -_inf(x), torch.where(x < 0, _nan(x), y))
+    y = torch.where(x == 0, -_inf(x), torch.where(x < 0, not_a_number(x), y))
     return torch.where(x == math.inf, torch.zeros_like(y), y)
 
 
@@ -318,7 +318,7 @@ def _scaled_k(order: int, x: Tensor) -> Tensor:
     for term in _hankel(order, far):
         total = total + term
     y = torch.where(x <= _FAR, y, total * torch.sqrt(math.pi / (2 * far)))
-    return torch.where(x == 0, _inf(x), torch.where(x < 0, _nan(x), y))
+    return torch.where(x == 0, _inf(x), torch.where(x < 0, not_a_number(x), y))
 
 
 def _spherical_j0(x: Tensor) -> Tensor:
@@ -350,7 +350,7 @@ def _airy(x: Tensor) -> Tensor:
     right = torch.exp(-zeta_) / (2 * root) * falling
     left = (torch.sin(zeta_ + math.pi / 4) * p - torch.cos(zeta_ + math.pi / 4) * q) / root
     y = torch.where(x > _AIRY_FAR, right, torch.where(x < -_AIRY_FAR, left, inside))
-    return torch.where(torch.isinf(x), _nan(x), y)
+    return torch.where(torch.isinf(x), not_a_number(x), y)
 
 
 bessel_j0 = in_double(lambda x: _bessel_j(0, x))
@@ -369,66 +369,19 @@ spherical_j0 = in_double(_spherical_j0)
 airy = in_double(_airy)
 
 
-# --- orthogonal polynomials, of a degree that is an operand ---
-
-_MOST_DEGREE = 32  # of those without a closed form; above it the result is not a number
-
-
-def _chebyshev(kind: str, x: Tensor, n: Tensor) -> Tensor:
-    n = torch.trunc(n)
-    inside = torch.acos(x.clamp(-1, 1))
-    outside = torch.acosh(x.abs().clamp(min=1))
-    sign = torch.where((x < 0) & (torch.remainder(n, 2) == 1), -torch.ones_like(x + n), torch.ones_like(x + n))
-    one = torch.ones_like(x + n)
-
-    def ratio(top: Tensor, bottom: Tensor, limit: Tensor) -> Tensor:
-        return torch.where(bottom.abs() < 1e-12, limit, top / torch.where(bottom.abs() < 1e-12, torch.ones_like(bottom), bottom))
-
-    if kind == "t":
-        near, far = torch.cos(n * inside), sign * torch.cosh(n * outside)
-    elif kind == "u":
-        near = ratio(torch.sin((n + 1) * inside), torch.sin(inside), sign * (n + 1))
-        far = sign * ratio(torch.sinh((n + 1) * outside), torch.sinh(outside), n + 1)
-    else:
-        # V is cos((n + 1/2) a) / cos(a / 2), W the same of sines; V(-x) = +-W(x).
-        first = (x < 0) != (kind == "w")
-        near_v = ratio(torch.cos((n + 0.5) * inside), torch.cos(inside / 2), sign * (2 * n + 1))
-        near_w = ratio(torch.sin((n + 0.5) * inside), torch.sin(inside / 2), 2 * n + 1)
-        far_v = ratio(torch.cosh((n + 0.5) * outside), torch.cosh(outside / 2), one)
-        far_w = ratio(torch.sinh((n + 0.5) * outside), torch.sinh(outside / 2), 2 * n + 1)
-        near = near_v if kind == "v" else near_w
-        far = sign * torch.where(first, far_w, far_v)
-    y = torch.where(x.abs() <= 1, near, far)
-    return torch.where(n < 0, torch.zeros_like(y), y)
-
-
-_Step = Callable[[int, Tensor, Tensor, Tensor], Tensor]
-
-
-def _by_recurrence(first: Callable[[Tensor], Tensor], step: _Step, x: Tensor, n: Tensor) -> Tensor:
-    n = torch.trunc(n)
-    x, n = torch.broadcast_tensors(x, n)  # type: ignore[no-untyped-call]
-    before, now = torch.ones_like(x), first(x)
-    y = torch.where(n == 0, before, torch.where(n == 1, now, torch.where(n < 0, torch.zeros_like(x), _nan(x))))
-    for k in range(1, _MOST_DEGREE):
-        before, now = now, step(k, x, now, before)
-        y = torch.where(n == k + 1, now, y)
-    return y
-
-
-def chebyshev(kind: str, shifted: bool) -> Callable[..., Tensor]:
-    return in_double(lambda x, n: _chebyshev(kind, 2 * x - 1 if shifted else x, n))
-
-
-hermite_h = in_double(lambda x, n: _by_recurrence(lambda v: 2 * v, lambda k, v, p, q: 2 * v * p - 2 * k * q, x, n))
-hermite_he = in_double(lambda x, n: _by_recurrence(lambda v: v, lambda k, v, p, q: v * p - k * q, x, n))
-laguerre = in_double(lambda x, n: _by_recurrence(lambda v: 1 - v, lambda k, v, p, q: ((2 * k + 1 - v) * p - k * q) / (k + 1), x, n))
-legendre = in_double(lambda x, n: _by_recurrence(lambda v: v, lambda k, v, p, q: ((2 * k + 1) * v * p - k * q) / (k + 1), x, n))
+def by_overload(named: dict[str, Callable[..., Any]]) -> dict[Any, Callable[..., Any]]:
+    """Functions of tensors and numbers, for each form of the operator of that name."""
+    aten, found = torch.ops.aten, {}
+    for name, function in named.items():
+        packet = getattr(aten, name)
+        for overload in packet.overloads():
+            if overload in ("default", "other_scalar", "x_scalar", "n_scalar", "self_scalar"):
+                found[getattr(packet, overload)] = function
+    return found
 
 
 def table() -> dict[Any, Callable[..., Any]]:
     """Decompositions by operator."""
-    aten = torch.ops.aten
     named: dict[str, Callable[..., Any]] = {
         "lgamma": lgamma, "digamma": digamma, "erfinv": erfinv, "i0": i0, "igamma": igamma, "igammac": igammac, "special_airy_ai": airy,
         "special_bessel_j0": bessel_j0, "special_bessel_j1": bessel_j1, "special_bessel_y0": bessel_y0, "special_bessel_y1": bessel_y1,
@@ -436,16 +389,6 @@ def table() -> dict[Any, Callable[..., Any]]:
         "special_modified_bessel_i0": i0, "special_modified_bessel_i1": i1, "special_modified_bessel_k0": k0,
         "special_modified_bessel_k1": k1, "special_ndtri": ndtri, "special_scaled_modified_bessel_k0": k0e,
         "special_scaled_modified_bessel_k1": k1e, "special_spherical_bessel_j0": spherical_j0, "special_zeta": zeta,
-        "special_hermite_polynomial_h": hermite_h, "special_hermite_polynomial_he": hermite_he,
-        "special_laguerre_polynomial_l": laguerre, "special_legendre_polynomial_p": legendre, "mvlgamma": mvlgamma, "polygamma": polygamma,
+        "mvlgamma": mvlgamma, "polygamma": polygamma,
     }  # fmt: skip
-    for kind in "tuvw":
-        named[f"special_chebyshev_polynomial_{kind}"] = chebyshev(kind, False)
-        named[f"special_shifted_chebyshev_polynomial_{kind}"] = chebyshev(kind, True)
-    found = {}
-    for name, function in named.items():
-        packet = getattr(aten, name)
-        for overload in packet.overloads():
-            if overload in ("default", "other_scalar", "x_scalar", "n_scalar", "self_scalar"):
-                found[getattr(packet, overload)] = function
-    return found
+    return by_overload(named)

@@ -54,7 +54,7 @@ PyType_Slot kProgramSlots[] = {{Py_tp_call, reinterpret_cast<void*>(&call_progra
 PyType_Slot kMethodSlots[] = {{Py_tp_call, reinterpret_cast<void*>(&call_method)}, {0, nullptr}};
 PyType_Slot kBoundSlots[] = {{Py_tp_call, reinterpret_cast<void*>(&call_bound)}, {0, nullptr}};
 
-void bind_program(nb::module_& m) {
+void bind_image(nb::module_& m) {
   nb::class_<Image>(m, "Image")
       .def_ro("path", &Image::path)
       .def_ro("size", &Image::size)
@@ -63,6 +63,9 @@ void bind_program(nb::module_& m) {
         const char* text = mote_program_metadata(i.program.get(), key.c_str());
         return text != nullptr ? nb::object(nb::str(text)) : nb::none();
       });
+}
+
+void bind_program(nb::module_& m) {
   nb::class_<Cancel>(m, "Cancel").def(nb::init<>()).def("request", [](Cancel& c) { mote_cancel_request(c.handle.get()); });
   nb::class_<Program>(m, "Program", nb::type_slots(kProgramSlots), nb::is_weak_referenceable())
       .def(
@@ -106,6 +109,9 @@ void bind_program(nb::module_& m) {
       .def("time_runs", [](Program& p, const std::string& method, uint64_t runs, double seconds) {
         return p.time_runs(p.find_method(method), runs, seconds);
       });
+}
+
+void bind_method(nb::module_& m) {
   nb::class_<Method>(m, "Method", nb::type_slots(kMethodSlots)).def_prop_ro("name", [](const Method& x) {
     return x.program->methods()[x.index].name;
   });
@@ -156,7 +162,9 @@ NB_MODULE(_mote, m) {
     for (uint32_t i = 0; mote_kernels_name(i) != nullptr; ++i) names.emplace_back(mote_kernels_name(i));
     return names;
   });
+  mote::python::bind_image(m);
   mote::python::bind_program(m);
+  mote::python::bind_method(m);
   mote::python::bind_open(m);
   mote::python::bind_compile(m);
   mote::python::bind_custom_ops(m);
