@@ -277,7 +277,7 @@ test_presets() {
       tsan) test_preset tsan --target api_test platform_test runtime_test ;;
       tidy) test_tidy ;;
       # What is compiled for 64-bit Arm alone, and what it runs in.
-      aarch64-kernels) test_part aarch64 '^(ops_test_neoni8mm|kernels_test|runtime_test|api_test)$' api_test kernels_test ops_test runtime_test ;;
+      aarch64-kernels) test_part aarch64 '^(ops_test_neoni8mm|kernels_test_.|runtime_test|api_test)$' api_test kernels_test ops_test runtime_test ;;
       size | cortex-m4-all) build_only "$preset" ;;
       macos-arm64) make_digits; build_only "$preset" ;;
       cortex-* | windows-x64 | wasm) make_digits; test_preset "$preset" ;;
