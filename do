@@ -10,11 +10,11 @@ usage() {
   cat << 'END'
 ./do setup             install what is missing (Debian packages, by apt)
 ./do demo              build, make the bundled model, run it: result, time, memory
-./do test              every test of the release and sanitizer builds, half a minute of each fuzz target; threads under their
+./do test              every test of the release build, of the sanitizers' all but the longest, half a minute of each fuzz target; threads under their
                        sanitizer; device code on 64-bit Arm, Cortex-M and WebAssembly (what CI runs)
 ./do test --fast       the tests of the release build that take less than a minute together
 ./do test --all        also all of 64-bit Arm, 32-bit Arm, Windows, macOS, optimised code of Clang, clang-tidy over all folders, and
-                       AVX-512 and AMX under the sanitizers
+                       AVX-512 and AMX and the longest tests under the sanitizers
 ./do test PRESET ...   build and test these presets only (cmake --list-presets), or python: the package from `pip install .`; tidy:
                        clang-tidy over all folders; aarch64-kernels: kernels, runtime and C interface on 64-bit Arm
 ./do stress [MINUTES]  random graphs with new seeds on every processor and instruction set (10 minutes unless said otherwise); findings
@@ -287,7 +287,7 @@ test_presets() {
   done
 }
 
-# What CI has time for: about 45 minutes on two processors with nothing cached (half of it compiles the sanitizer build).
+# What CI has time for: less than 50 minutes on two processors; the test command ends with where they went.
 presets_ci="release python asan tsan aarch64-kernels cortex-m4 cortex-m55 cortex-m4-all wasm"
 presets_all="release python asan-avx512 tsan aarch64 cortex-m4 cortex-m55 cortex-m4-all wasm windows-x64 macos-arm64 armv7 clang tidy"
 

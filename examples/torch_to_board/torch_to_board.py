@@ -2,7 +2,7 @@
 """From PyTorch to a microcontroller: trains a small network on images of digits, quantizes and compiles it for a Cortex-M, builds a
 firmware around the emitted C++, runs that on QEMU's board, and compares every score with the host's.
 
-    pip install torch scikit-learn mote-runtime     # and Debian's gcc-arm-none-eabi, libstdc++-arm-none-eabi-newlib, qemu-system-arm, make
+    pip install . torch scikit-learn     # and Debian's gcc-arm-none-eabi, libstdc++-arm-none-eabi-newlib, qemu-system-arm, make
     examples/torch_to_board/torch_to_board.py [--board m4|m55] [--epochs 30] [--keep FOLDER]
 """
 import argparse

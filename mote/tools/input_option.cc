@@ -63,19 +63,10 @@ bool put_number(DType dtype, const std::string& text, double v, std::vector<uint
   }
 }
 
-std::vector<InputName> names_of(const driver::Signature::Method& method) {
-  std::vector<InputName> names;
-  for (const driver::Signature::Io& io : method.inputs) names.push_back({io.name, io.source_name});
-  return names;
-}
-
-std::vector<InputName> names_of(const Session& session, uint32_t method, const std::vector<TensorSpec>& specs) {
-  std::vector<InputName> names;
-  for (const TensorSpec& s : specs) {
-    const std::string key = std::string("source.input.") + mote_program_method_name(session.program(), method) + "." + s.name;
-    const char* source = mote_program_evidence(session.program(), key.c_str());
-    names.push_back({s.name, source == nullptr ? "" : source});
-  }
+template <class Specs>
+std::vector<std::string> names_of(const Specs& specs) {
+  std::vector<std::string> names;
+  for (const auto& s : specs) names.push_back(s.name);
   return names;
 }
 
@@ -94,6 +85,14 @@ size_t sizes_of(const driver::Signature::Method& method, const std::vector<bool>
   return 0;
 }
 
+// As mote_program_find_input finds it.
+size_t find(const driver::Signature::Method& method, const std::string& name) {
+  const auto begin = method.inputs.begin(), end = method.inputs.end();
+  const auto at = std::find_if(begin, end, [&](const auto& io) { return io.name == name; });
+  if (at != end || name.empty()) return static_cast<size_t>(at - begin);
+  return static_cast<size_t>(std::find_if(begin, end, [&](const auto& io) { return io.source_name == name; }) - begin);
+}
+
 void check_array(const driver::Signature::Io& io, const Array& a) {
   bool fits = a.dtype == io.dtype && a.dims.size() == io.dims.front().size();
   for (size_t k = 0; fits && k < a.dims.size(); ++k) {
@@ -108,14 +107,8 @@ void check_array(const driver::Signature::Io& io, const Array& a) {
 
 }  // namespace
 
-std::pair<size_t, std::string> split_input(const std::string& text, const std::vector<InputName>& inputs) {
-  std::vector<std::string> names, source_names;
-  for (const InputName& i : inputs) names.push_back(i.name), source_names.push_back(i.source_name);
-  const auto find = [&](const std::string& name) {
-    const auto at = std::find(names.begin(), names.end(), name);
-    if (at != names.end() || name.empty()) return static_cast<size_t>(at - names.begin());
-    return static_cast<size_t>(std::find(source_names.begin(), source_names.end(), name) - source_names.begin());
-  };
+std::pair<size_t, std::string> split_input(const std::string& text, const std::vector<std::string>& names,
+                                           const std::function<size_t(const std::string&)>& find) {
   // Names may hold '=' themselves: a split that gives a known name is preferred.
   for (size_t at = text.find('='); at != std::string::npos; at = text.find('=', at + 1))
     if (const size_t i = find(text.substr(0, at)); i < names.size()) return {i, text.substr(at + 1)};
@@ -148,7 +141,10 @@ NpyArray read_input(const std::string& name, const std::string& value, DType dty
 void set_given_inputs(Session& session, uint32_t method, const std::vector<std::string>& texts, std::vector<bool>* given) {
   const std::vector<TensorSpec> specs = session.specs(method, false);
   for (const std::string& text : texts) {
-    const auto [index, value] = split_input(text, names_of(session, method, specs));
+    const auto [index, value] = split_input(text, names_of(specs), [&](const std::string& name) {
+      uint32_t found = 0;
+      return mote_program_find_input(session.program(), method, name.c_str(), &found) == MOTE_OK ? found : specs.size();
+    });
     const TensorSpec& spec = specs[index];
     if ((*given)[index]) throw usage("input '" + spec.name + "' is given twice");
     session.set_input(method, static_cast<uint32_t>(index),
@@ -162,7 +158,7 @@ std::vector<Sample> make_samples(const std::vector<std::string>& texts, int coun
   std::vector<bool> given(method.inputs.size());
   for (const auto& io : method.inputs) fixed.inputs.push_back({io.name, {}});
   for (const std::string& text : texts) {
-    const auto [index, value] = split_input(text, names_of(method));
+    const auto [index, value] = split_input(text, names_of(method.inputs), [&](const std::string& name) { return find(method, name); });
     const driver::Signature::Io& io = method.inputs[index];
     if (given[index]) throw usage("input '" + io.name + "' is given twice");
     fixed.inputs[index].array = read_input(io.name, value, io.dtype, io.dims.front());

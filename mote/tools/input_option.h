@@ -2,6 +2,7 @@
 
 // --input NAME=FILE.npy and --input NAME=VALUE, of the commands that run programs and models.
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,13 +17,10 @@ namespace mote::tools {
 constexpr char kInputHelp[] =
     "an input, NAME=FILE.npy, or NAME=VALUE for one of a single element; once for each; NAME may be left out when there is one";
 
-// An input as it can be named: in the program, and in the model's file where that is another name.
-struct InputName {
-  std::string name, source_name;
-};
-
-// The number of the input and what stands behind its name. Throws a usage Failure that lists the names.
-std::pair<size_t, std::string> split_input(const std::string& text, const std::vector<InputName>& inputs);
+// The number of the input and what stands behind its name; `find` gives the number of a name, that of `names` where there is none. Throws a
+// usage Failure that lists the names.
+std::pair<size_t, std::string> split_input(const std::string& text, const std::vector<std::string>& names,
+                                           const std::function<size_t(const std::string&)>& find);
 
 // A .npy file, or a number as a tensor of one element: `dims` are the input's, upper bounds where it is dynamic. Throws Failure.
 NpyArray read_input(const std::string& name, const std::string& value, DType dtype, const std::vector<int64_t>& dims);

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "mote/format/evidence.h"
 #include "mote/tools/commands.h"
 #include "mote/tools/inspect.h"
 #include "mote/tools/placement_html.h"
@@ -60,7 +61,7 @@ void print_methods(const ProgramView& view) {
         std::snprintf(quantization, sizeof quantization, "scale %.6g, zero point %d", static_cast<double>(s.scale), s.zero_point);
       const bool is_input = i < m.input_count;
       rows.push_back({i == 0 ? view.string(m.name) : "", is_input ? "in" : "out", s.name, type_text(s), quantization,
-                      source_name(view, is_input ? "source.input." : "source.output.", m, s.name)});
+                      source_name(view, is_input ? kSourceInput : kSourceOutput, m, s.name)});
       other_names |= !rows.back().back().empty();
     }
   }

@@ -5,6 +5,7 @@
 #include "mote/api/impl/options.h"
 #include "mote/api/impl/program.h"
 #include "mote/core/size.h"
+#include "mote/format/evidence.h"
 
 namespace mote::api {
 namespace {
@@ -53,7 +54,7 @@ bool is_key(const char* key, const char* kind, const char* method, const char* n
 // The name of the input or output of which `name` is the tensor's name in the model that the program was made from; null: none.
 const char* name_of_source(const mote_program* program, uint32_t method, const char* name, bool output) noexcept {
   const ProgramTable& t = program->table();
-  const char *kind = output ? "source.output." : "source.input.", *method_name = t.string(t.methods[method].name);
+  const char *kind = output ? kSourceOutput : kSourceInput, *method_name = t.string(t.methods[method].name);
   for (const Pair& p : t.evidence) {
     if (std::strcmp(t.string(p.value), name) != 0) continue;
     for (uint32_t i = 0;; ++i) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "mote/format/evidence.h"
+
 namespace mote::driver {
 namespace {
 
@@ -46,9 +48,9 @@ Signature signature_of(const ir::Graph& graph) {
   for (const ir::Method& m : graph.methods) {
     Signature::Method out;
     for (size_t i = 0; i < m.block->arguments.size(); ++i)
-      out.inputs.push_back(io_of(*m.block->arguments[i], m.input_names[i], source_name(graph, "source.input.", m, m.input_names[i])));
+      out.inputs.push_back(io_of(*m.block->arguments[i], m.input_names[i], source_name(graph, kSourceInput, m, m.input_names[i])));
     for (size_t i = 0; i < m.block->results.size(); ++i)
-      out.outputs.push_back(io_of(*m.block->results[i], m.output_names[i], source_name(graph, "source.output.", m, m.output_names[i])));
+      out.outputs.push_back(io_of(*m.block->results[i], m.output_names[i], source_name(graph, kSourceOutput, m, m.output_names[i])));
     s.methods.push_back(std::move(out));
   }
   return s;

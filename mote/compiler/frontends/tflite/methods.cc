@@ -4,6 +4,7 @@
 
 #include "mote/compiler/frontends/common/notes.h"
 #include "mote/compiler/frontends/tflite/import.h"
+#include "mote/format/evidence.h"
 
 namespace mote::frontends::tflite {
 namespace {
@@ -126,7 +127,7 @@ bool Importer::add_method(const Wanted& w) {
     Value*& v = by_tensor[static_cast<size_t>(e.tensor)];
     v = add_input(method, e, g.tensors[static_cast<size_t>(e.tensor)]);
     if (v == nullptr) return false;
-    keep_source_name("source.input.", w, e, g.tensors[static_cast<size_t>(e.tensor)]);
+    keep_source_name(kSourceInput, w, e, g.tensors[static_cast<size_t>(e.tensor)]);
   }
   for (const int t : g.inputs) arguments.push_back(by_tensor[static_cast<size_t>(t)]);
   if (!import_subgraph(w.subgraph, *method.block, arguments, false, "method " + w.name, &results)) return false;
@@ -145,7 +146,7 @@ bool Importer::add_method(const Wanted& w) {
     if (t.is_quantized()) v->quant = ir::QuantNote{t.scale(), t.zero()};
     if (is_complex(t)) add_note(graph_, "output '" + e.name + "' is complex: pairs of floats in a last dimension of 2");
     graph_.add_output(method, e.name, v);
-    keep_source_name("source.output.", w, e, t);
+    keep_source_name(kSourceOutput, w, e, t);
   }
   return true;
 }
