@@ -10,7 +10,7 @@ usage() {
   cat << 'END'
 ./do setup             install what is missing (Debian packages, by apt)
 ./do demo              build, make the bundled model, run it: result, time, memory
-./do test              every test of the release build, of the sanitizers' all but the longest, half a minute of each fuzz target; threads under their
+./do test              every test of the release build, of the sanitizers' all but the longest, 20 seconds of each fuzz target; threads under their
                        sanitizer; device code on 64-bit Arm, Cortex-M and WebAssembly (what CI runs)
 ./do test --fast       the tests of the release build that take less than a minute together
 ./do test --all        also all of 64-bit Arm, 32-bit Arm, Windows, macOS, optimised code of Clang, clang-tidy over all folders, and
@@ -216,7 +216,7 @@ fuzz_targets() {
 test_sanitized() {
   local more=host_fuzz-opencl left=""
   if [ "$1" = asan ]; then more="" left="-LE long"; fi
-  if build "$1"; then run_ctest "$1" $left; fuzz_targets "$1" 30 $fuzz_runtime $fuzz_readers $more; else count "$1: build" 1; fi
+  if build "$1"; then run_ctest "$1" $left; fuzz_targets "$1" 20 $fuzz_runtime $fuzz_readers $more; else count "$1: build" 1; fi
 }
 
 # The Python package as users install it, and its tests. The compiler goes by the name that the release build has for it: ccache knows the

@@ -135,11 +135,20 @@ class Wrapper {
   }
 
  private:
+  // Mostly as the piece has it. A changed piece may ask for gigabytes: the program around it offers less.
   TensorDesc wanted(uint32_t io) {
     TensorDesc d = t_.tensors[t_.ios[io].tensor];
-    if (!dice_.chance(4)) return d;
-    if (d.rank > 0 && dice_.chance(50)) d.dims[dice_.below(d.rank)] = dice_.between(0, 9);
-    else d.dtype = static_cast<DType>(dice_.between(1, 13));
+    if (dice_.chance(4)) {
+      if (d.rank > 0 && dice_.chance(50)) d.dims[dice_.below(d.rank)] = dice_.between(0, 9);
+      else d.dtype = static_cast<DType>(dice_.between(1, 13));
+    }
+    constexpr uint64_t kMostElements = 1 << 16;
+    uint64_t elements = 1;
+    for (int k = 0; k < d.rank; ++k) {
+      const uint64_t most = kMostElements / elements;
+      if (static_cast<uint64_t>(d.dims[k]) > most) d.dims[k] = static_cast<int32_t>(most);
+      if (d.dims[k] > 0) elements *= static_cast<uint64_t>(d.dims[k]);
+    }
     return d;
   }
 

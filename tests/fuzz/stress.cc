@@ -1,12 +1,13 @@
 // The work of the fuzz targets without libFuzzer: no coverage feedback, but several times the speed, in any sanitizer build.
 //   stress EXECUTIONS SEED [DIR...]       DIR: seed programs, e.g. tests/fuzz/corpus or what a fuzz target has collected
 // One execution is one mutated program, one program with changed bytes, one operator case, or one program with pieces for backends through
-// the C interface; with MOTE_STRESS=host only the last. A crash prints the number of the execution where abort_on_error=1 is set for the
-// sanitizer; stress NUMBER+1 SEED DIR... comes there again.
+// the C interface; with MOTE_STRESS=host only the last. A finding prints the number of the execution and the stack;
+// stress NUMBER+1 SEED DIR... comes there again, on a processor with the same instructions.
 
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +21,22 @@
 #include "tests/fuzz/random_program.h"
 #include "tests/fuzz/run_host.h"
 #include "tests/fuzz/tally.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define MOTE_HAS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define MOTE_HAS_SANITIZER 1
+#endif
+#endif
+
+#if defined(MOTE_HAS_SANITIZER)
+#include <sanitizer/common_interface_defs.h>
+
+// Read by the sanitizers as they start.
+extern "C" const char* __asan_default_options() { return "abort_on_error=1"; }
+extern "C" const char* __ubsan_default_options() { return "print_stacktrace=1:abort_on_error=1"; }
+#endif
 
 namespace mote::fuzz {
 namespace {
@@ -36,18 +53,23 @@ void report() {
 }
 void on_signal(int signal) {
   report();
+#if defined(MOTE_HAS_SANITIZER)
+  if (signal != SIGABRT) __sanitizer_print_stack_trace();  // before an abort the sanitizer has printed its own
+#endif
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 
 std::vector<Bytes> load(int count, char** folders) {
+  std::vector<std::filesystem::path> paths;
+  for (int i = 0; i < count; ++i)
+    for (const auto& entry : std::filesystem::directory_iterator(folders[i])) paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());  // a folder lists them in another order on another machine
   std::vector<Bytes> all;
-  for (int i = 0; i < count; ++i) {
-    for (const auto& entry : std::filesystem::directory_iterator(folders[i])) {
-      std::ifstream file(entry.path(), std::ios::binary);
-      all.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-      if (all.back().size() < 64 || all.back().size() > 16384) all.pop_back();
-    }
+  for (const auto& path : paths) {
+    std::ifstream file(path, std::ios::binary);
+    all.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    if (all.back().size() < 64 || all.back().size() > 16384) all.pop_back();
   }
   return all;
 }
