@@ -366,6 +366,7 @@ format() {
   mkdir -p docs/generated
   build/release/bin/mote ops --markdown > docs/generated/operators.md
   build/release/bin/mote ops --aten > docs/generated/aten.md
+  build/release/bin/mote ops --tflite > docs/generated/tflite.md
   python3 tests/checks/isas_page.py > docs/generated/isas.md
   build release --target backend_conformance
   local table

@@ -23,13 +23,15 @@ except ImportError as error:
 import fourier_cases  # noqa: F401
 import move_cases  # noqa: F401
 import recurrent_cases  # noqa: F401
+import stablehlo_cases  # noqa: F401
 from op_cases import CASES
 from reference import agrees, interpreter, litert, mote, random_inputs
 from tflite_writer import write
 
 # LiteRT 2.3.0's reference kernels leave these out or get them wrong (LOCAL_RESPONSE_NORMALIZATION drops the last channel of its
 # window); its other kernels are what TensorFlow means. Its int8 SUM takes the bytes for u8 and has no case here.
-OPTIMIZED = {"ELU float32", "ELU int8", "CEIL float32", "ROUND float32", "LOCAL_RESPONSE_NORMALIZATION"}
+OPTIMIZED = {"ELU float32", "ELU int8", "CEIL float32", "ROUND float32", "LOCAL_RESPONSE_NORMALIZATION", "STABLEHLO_CASE",
+             "STABLEHLO_AND bool", "STABLEHLO_AND int32", "STABLEHLO_AND int8"}
 
 
 def one(name, number, args, folder):

@@ -6,10 +6,12 @@ import tflite
 
 TYPES = {
     "float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "complex64": 8, "int8": 9, "float64": 10,
-    "resource": 13, "uint32": 15, "uint16": 16, "int4": 17,
+    "resource": 13, "uint64": 12, "uint32": 15, "uint16": 16, "int4": 17,
 }
 
 VERSIONS = {"BROADCAST_TO": 2}  # the first one interpreters know
+# What LiteRT has and the package `tflite` does not: an operator's code, and the number of its table among the second options.
+CODES, OPTIONS2 = {"STABLEHLO_CASE": 209}, {"StablehloCaseOptions": 23}
 
 
 class Tensor:
@@ -26,10 +28,10 @@ class Tensor:
 
 
 class Op:
-    """options: (name of the options table, {field as in the schema: value})."""
+    """options, options2: (name of the options table, {field as in the schema: value})."""
 
-    def __init__(self, code, inputs, outputs, options=None, custom=None, custom_options=b"", intermediates=()):
-        self.code, self.inputs, self.outputs, self.options = code, inputs, outputs, options
+    def __init__(self, code, inputs, outputs, options=None, custom=None, custom_options=b"", intermediates=(), options2=None):
+        self.code, self.inputs, self.outputs, self.options, self.options2 = code, inputs, outputs, options, options2
         self.custom, self.custom_options, self.intermediates = custom, custom_options, intermediates
 
 
@@ -60,10 +62,21 @@ def _camel(name):
     return "".join(p[:1].upper() + p[1:] for p in name.split("_"))
 
 
+def _field(b, v):
+    if isinstance(v, np.ndarray):
+        return b.CreateNumpyVector(v)
+    if isinstance(v, (list, tuple)):
+        return b.CreateNumpyVector(np.asarray(v, np.float32)) if v and isinstance(v[0], float) else _ints(b, v)
+    return b.CreateString(v) if isinstance(v, str) else v
+
+
 def _options(b, name, fields):
-    made = {k: _ints(b, v) if isinstance(v, (list, tuple)) and not (v and isinstance(v[0], float)) else
-            b.CreateNumpyVector(np.asarray(v, np.float32)) if isinstance(v, (list, tuple)) else
-            b.CreateString(v) if isinstance(v, str) else v for k, v in fields.items()}
+    if name == "StablehloCaseOptions":
+        branches = _ints(b, fields["branch_subgraph_indices"])
+        b.StartObject(1)
+        b.PrependUOffsetTRelativeSlot(0, branches, 0)
+        return b.EndObject()
+    made = {k: _field(b, v) for k, v in fields.items()}
     getattr(tflite, name + "Start")(b)
     for k, v in made.items():
         getattr(tflite, name + "Add" + _camel(k))(b, v)
@@ -126,6 +139,7 @@ def write(graphs):
             ins, outs = _ints(b, [g.index(t) for t in o.inputs]), _ints(b, [g.index(t) for t in o.outputs])
             intermediates = _ints(b, [g.index(t) for t in o.intermediates]) if o.intermediates else None
             table = _options(b, *o.options) if o.options else None
+            table2 = _options(b, *o.options2) if o.options2 else None
             custom = b.CreateByteVector(o.custom_options) if o.custom else None
             tflite.OperatorStart(b)
             tflite.OperatorAddOpcodeIndex(b, codes.index(key))
@@ -134,6 +148,10 @@ def write(graphs):
             if table is not None:
                 tflite.OperatorAddBuiltinOptionsType(b, getattr(tflite.BuiltinOptions, o.options[0]))
                 tflite.OperatorAddBuiltinOptions(b, table)
+            if table2 is not None:
+                kind = o.options2[0]
+                tflite.OperatorAddBuiltinOptions2Type(b, OPTIONS2.get(kind) or getattr(tflite.BuiltinOptions2, kind))
+                tflite.OperatorAddBuiltinOptions2(b, table2)
             if custom is not None:
                 tflite.OperatorAddCustomOptions(b, custom)
             if intermediates is not None:
@@ -151,7 +169,7 @@ def write(graphs):
     made_codes = []
     for code, custom in codes:
         text = b.CreateString(custom) if custom else None
-        number = getattr(tflite.BuiltinOperator, code)
+        number = CODES.get(code) or getattr(tflite.BuiltinOperator, code)
         tflite.OperatorCodeStart(b)
         tflite.OperatorCodeAddDeprecatedBuiltinCode(b, min(number, 127))
         tflite.OperatorCodeAddBuiltinCode(b, number)

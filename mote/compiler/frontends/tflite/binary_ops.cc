@@ -120,6 +120,7 @@ void import_squared_difference(Op& op) {
 
 void import_binary(Op& op) {
   OpId id = OpId::kNone;
+  const bool truth = op.type_in(0) == DType::boolean;
   switch (op.code()) {
     case BuiltinOperator::MAXIMUM: id = OpId::maximum; break;
     case BuiltinOperator::MINIMUM: id = OpId::minimum; break;
@@ -135,6 +136,8 @@ void import_binary(Op& op) {
     case BuiltinOperator::STABLEHLO_MULTIPLY: id = OpId::mul; break;
     case BuiltinOperator::STABLEHLO_MAXIMUM: id = OpId::maximum; break;
     case BuiltinOperator::STABLEHLO_MINIMUM: id = OpId::minimum; break;
+    case BuiltinOperator::STABLEHLO_AND: id = truth ? OpId::logical_and : OpId::bitwise_and; break;
+    case BuiltinOperator::STABLEHLO_OR: id = truth ? OpId::logical_or : OpId::bitwise_or; break;
     case BuiltinOperator::STABLEHLO_SHIFT_LEFT: id = OpId::shift_left; break;
     default: break;
   }

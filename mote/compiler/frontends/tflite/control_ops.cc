@@ -1,6 +1,7 @@
 // Control flow and variables.
 
 #include <algorithm>
+#include <functional>
 
 #include "mote/compiler/frontends/tflite/import.h"
 
@@ -55,22 +56,64 @@ void import_composite(Op& op) {
   call(op, o->decomposition_subgraph_index());
 }
 
+namespace {
+
+// Writes a branch into a block, and gives its results.
+using Branch = std::function<bool(ir::Block&, std::vector<Value*>*)>;
+
+// An If at the end of a block; empty after fail().
+std::vector<Value*> choose(Op& op, ir::Block& where_to, Value* condition, const Branch& then, const Branch& otherwise) {
+  ir::Graph& g = op.b.graph();
+  if (!op.ok() || condition == nullptr) return {};
+  ir::Node* n = g.add_node(where_to, ir::kIf, nullptr, 0, {condition}, op.outputs(), op.b.name());
+  for (const Branch* branch : {&then, &otherwise}) {
+    ir::Block& block = g.add_block(n);
+    std::vector<Value*> out;
+    if (!(*branch)(block, &out)) op.fail("a branch is not supported");
+    else if (out.size() < op.outputs())
+      op.fail("a branch gives " + std::to_string(out.size()) + " results; expected " + std::to_string(op.outputs()));
+    if (!op.ok()) return {};
+    for (uint32_t i = 0; i < op.outputs(); ++i) g.add_result(block, out[i]);
+  }
+  return infer_control(op, n) ? n->outputs : std::vector<Value*>{};
+}
+
+Branch subgraph(Op& op, int32_t index, const std::vector<Value*>& in) {
+  return [&op, index, in](ir::Block& block, std::vector<Value*>* out) {
+    return op.importer.import_subgraph(index, block, in, false, where(op), out);
+  };
+}
+
+}  // namespace
+
 void import_if(Op& op) {
   const auto& o = op.options<fb::IfOptions>();
   Value* condition = scalar(op.b, op.value(0));
   const std::vector<Value*> in = arguments(op, 1);
-  if (!op.ok()) return;
-  ir::Graph& g = op.b.graph();
-  ir::Node* n = g.add_node(op.b.block(), ir::kIf, nullptr, 0, {condition}, op.outputs(), op.b.name());
-  for (const int32_t index : {o.then_subgraph_index(), o.else_subgraph_index()}) {
-    ir::Block& block = g.add_block(n);
-    std::vector<Value*> out;
-    if (!op.importer.import_subgraph(index, block, in, false, where(op), &out)) return op.fail("a branch is not supported");
-    if (out.size() < op.outputs())
-      return op.fail("a branch gives " + std::to_string(out.size()) + " results; expected " + std::to_string(op.outputs()));
-    for (uint32_t i = 0; i < op.outputs(); ++i) g.add_result(block, out[i]);
-  }
-  if (infer_control(op, n)) set_all(op, n->outputs);
+  const std::vector<Value*> out =
+      choose(op, op.b.block(), condition, subgraph(op, o.then_subgraph_index(), in), subgraph(op, o.else_subgraph_index(), in));
+  if (op.ok()) set_all(op, out);
+}
+
+// One of several subgraphs, by number; the last one also for numbers that name none.
+void import_case(Op& op) {
+  const auto* o = op.source.table->builtin_options2_as_StablehloCaseOptions();
+  const auto* all = o == nullptr ? nullptr : o->branch_subgraph_indices();
+  Value* index = scalar(op.b, op.value(0));
+  const std::vector<Value*> in = arguments(op, 1);
+  if (all == nullptr || all->size() < 1 || all->size() > 64) return op.fail("expected 1 to 64 branches");
+  const std::function<Branch(uint32_t)> from = [&](uint32_t i) -> Branch {
+    if (i + 1 == all->size()) return subgraph(op, all->Get(i), in);
+    return [&, i](ir::Block& block, std::vector<Value*>* out) {
+      ir::NodeBuilder b(op.b.graph(), block, op.b.name());
+      Value* here = b.op(OpId::equal, {index, op.b.graph().scalar<int32_t>(static_cast<int32_t>(i))});
+      if (here == nullptr) op.fail(b.error());
+      *out = choose(op, block, here, subgraph(op, all->Get(i), in), from(i + 1));
+      return op.ok();
+    };
+  };
+  std::vector<Value*> out;
+  if (op.ok() && from(0)(op.b.block(), &out)) set_all(op, out);
 }
 
 // The condition is computed once before the loop and at the end of each trip.

@@ -133,9 +133,7 @@ bool Importer::import_operator(Scope& scope, uint32_t index) {
   while (given < importer.inputs && op.has(given)) ++given;
   if (--operators_left_ < 0) op.fail("the subgraphs call each other too often: more than 400,000 operators in all");
   else if (importer.import == nullptr)
-    op.fail("the operator is not supported", source.code == BuiltinOperator::CUSTOM
-                                                 ? "replace it by builtin operators before converting, or register a custom operator"
-                                                 : "express it with other operators before converting; `mote ops` lists what Mote has");
+    op.fail(std::string("the operator is not supported: ") + why_refused(source.code).why, why_refused(source.code).advice);
   else if (given < importer.inputs) op.fail("input " + std::to_string(given) + " is missing");
   else if (!poisoned && op.has(0) && is_complex(op.in(0))) import_complex(op);
   else if (!poisoned) importer.import(op);

@@ -92,6 +92,12 @@ struct OpImporter {
 };
 OpImporter find_importer(const Operator& source);
 
+// Why a builtin operator is not read, and what to do instead.
+struct Refusal {
+  const char *why, *advice;
+};
+Refusal why_refused(BuiltinOperator code);
+
 // "f32 (1, 224, 224, 3)", for messages.
 std::string describe(const Tensor& t);
 
