@@ -7,6 +7,7 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tflite"))
 import move_cases  # noqa: E402,F401
 import recurrent_cases  # noqa: E402,F401
+import stablehlo_cases  # noqa: E402,F401
 from flatbuffers import flexbuffers  # noqa: E402
 from op_cases import CASES, Graph, Op, Tensor  # noqa: E402
 from tflite_writer import write  # noqa: E402

@@ -349,7 +349,7 @@ def variable(rng):
     return [main, Graph([Op("VAR_HANDLE", [], [h2], name), Op("ASSIGN_VARIABLE", [h2, first], [])], [], [])]
 
 
-@case("NON_MAX_SUPPRESSION", "V4", "V5")
+@case("NON_MAX_SUPPRESSION", "V4", "V5", "V5 soft")
 def non_max_suppression(rng, version):
     count, most = int(rng.integers(1, 30)), int(rng.integers(1, 20))
     corners = np.sort(rng.uniform(0, 1, (count, 2, 2)), axis=1)[:, ::int(rng.choice([1, -1]))].reshape(count, 4)
@@ -359,8 +359,9 @@ def non_max_suppression(rng, version):
     thresholds = [Tensor.const(np.float32(v)) for v in (rng.choice([0.3, 0.5, 1.0]), rng.uniform(-0.5, 0.5))]
     inputs = [boxes, scores, Tensor.const(np.array(most, np.int32)), *thresholds]
     indices, values, valid = Tensor([most], "int32"), Tensor([most]), Tensor([], "int32")
-    if version == "V5":
-        return one("NON_MAX_SUPPRESSION_V5", [*inputs, Tensor.const(np.float32(0))], [indices, values, valid],
+    if version != "V4":
+        sigma = np.float32(rng.uniform(0.1, 1) if version == "V5 soft" else 0)
+        return one("NON_MAX_SUPPRESSION_V5", [*inputs, Tensor.const(sigma)], [indices, values, valid],
                    ("NonMaxSuppressionV5Options", {}))
     return one("NON_MAX_SUPPRESSION_V4", inputs, [indices, valid], ("NonMaxSuppressionV4Options", {}))
 

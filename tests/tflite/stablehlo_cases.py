@@ -201,3 +201,16 @@ def choose(rng):
     op = Op("STABLEHLO_CASE", [index, x], [y], options2=("StablehloCaseOptions",
                                                          dict(branch_subgraph_indices=list(range(1, len(codes) + 1)))))
     return [Graph([op], [index, x], [y]), *branches]
+
+
+@case("STABLEHLO_RNG_BIT_GENERATOR", "PHILOX", "THREEFRY", "DEFAULT")
+def rng_bit_generator(rng, algorithm):
+    """Also counters whose lower word ends."""
+    count = int(rng.integers(2, 4)) if algorithm != "THREEFRY" else 2
+    state = rng.integers(0, 1 << 63, count).astype(np.uint64)
+    state[1] = (state[1] & np.uint64(0xffffffff00000000)) | np.uint64(rng.choice([5, 0xfffffffe, 0xffffffff, 77]))
+    dtype = str(rng.choice(["int32", "uint32", "int64", "uint64"]))
+    x, y = Tensor.const(state) if rng.integers(2) else Tensor([count], "uint64"), Tensor(dims(rng, int(rng.integers(1, 4))), dtype)
+    op = Op("STABLEHLO_RNG_BIT_GENERATOR", [x], [Tensor([count], "uint64"), y], options2=(
+        "StablehloRngBitGeneratorOptions", dict(algorithm=["DEFAULT", "PHILOX", "THREEFRY"].index(algorithm))))
+    return [Graph([op], [] if x.data is not None else [x], list(op.outputs))]
