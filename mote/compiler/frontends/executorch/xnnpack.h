@@ -17,6 +17,9 @@ namespace mote::frontends::executorch {
 // there is no such key. Constants may share the bytes with their owner.
 using NamedData = std::function<std::optional<ir::Bytes>(std::string_view key)>;
 
+// How many inputs and outputs a payload has: an instruction lists both in one row, inputs first. False when it cannot be read.
+bool xnnpack_arity(const ir::Bytes& payload, size_t* inputs, size_t* outputs);
+
 // One call of the XNNPACK delegate. Writes its operators at the end of `block`; `outputs` has one value for each of the delegate's outputs,
 // in their order. `declared` is what the program says of them (sizes are upper bounds where `dynamic` is set). False with problems told,
 // all at once; `place` names the instruction ("forward, instruction 3"). The payload is not trusted.
