@@ -44,6 +44,7 @@ COMPILER = {
     "frontends/onnx": {"ir", "frontends", "frontends/common"},
     "frontends/tflite": {"ir", "frontends", "frontends/common"},
     "frontends/torch": {"ir", "frontends", "frontends/common"},
+    "frontends/executorch": {"ir", "frontends", "frontends/common", "frontends/torch"},
     "schedule": {"ir", "target", "memory", "text", "program"},
     "emit": {"memory", "program"},
     "assemble": {"ir", "schedule", "program", "emit"},
