@@ -22,7 +22,7 @@ struct Signature {
 
 const Signature kSignatures[] = {
     {0, "GGUF", &k_gguf},
-    {4, "ET12", &k_pte},
+    {4, "FT01", &k_ptd},
     {4, "ORTM", &k_ort},
     {8, "MOTE", &k_mote},
     {0, "\x89HDF\r\n\x1a\n", &k_hdf5},
@@ -40,7 +40,7 @@ const Signature kSignatures[] = {
 
 const std::pair<std::string_view, const OtherFormat*> kExtensions[] = {
     {".gguf", &k_gguf},
-    {".pte", &k_pte},
+    {".ptd", &k_ptd},
     {".pt", &k_checkpoint},
     {".pth", &k_checkpoint},
     {".ckpt", &k_checkpoint},

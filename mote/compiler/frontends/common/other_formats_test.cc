@@ -33,7 +33,7 @@ std::string zip(const std::vector<std::string>& names) {
 
 TEST(OtherFormats, SignaturesNameTheFormat) {
   EXPECT_EQ(what("m", "GGUF\3"), "a GGUF file (llama.cpp)");
-  EXPECT_EQ(what("m.tflite", std::string("\x20\0\0\0ET12eh00", 12)), "an ExecuTorch program (.pte)");
+  EXPECT_EQ(what("m.tflite", std::string("\x20\0\0\0FT01FH01", 12)), "data of an ExecuTorch program (.ptd)");
   EXPECT_EQ(what("m.onnx", "\x89HDF\r\n\x1a\n"), "an HDF5 file, as Keras writes them (.h5)");
   EXPECT_EQ(what("m.onnx", "version https://git-lfs.github.com/spec/v1\n"), "a Git LFS pointer instead of the file");
   EXPECT_EQ(what("m.onnx", "\n<!DOCTYPE html><html>"), "a web page");

@@ -97,6 +97,7 @@ bool Importer::import_node(const NodeDef& node, Scope& scope) {
   if (!operands_known(node, scope) || !scope.aliases.refresh(*this, node, scope)) return false;
   std::string target = node.target;
   is_in_place(node.target, &target);
+  if (const auto own = model_.own_ops.find(target); own != model_.own_ops.end()) return call_importer(node, own->second, scope);
   const auto it = op_index().find(target);
   if (it == op_index().end()) return import_custom(node, scope) && scope.aliases.note(*this, node, scope);
   return call_importer(node, *it->second, scope) && scope.aliases.note(*this, node, scope);
@@ -107,9 +108,13 @@ bool Importer::call_importer(const NodeDef& node, const OpLine& line, Scope& sco
     problem(place_of(node), "operator " + node.target + " is not supported: " + line.note);
     return false;
   }
+  return call_importer(node, line.import, scope);
+}
+
+bool Importer::call_importer(const NodeDef& node, const std::function<void(Op&)>& import, Scope& scope) {
   ir::NodeBuilder b(graph_, *scope.block, node_name(node));
   Op op(*this, scope, node, b);
-  line.import(op);
+  import(op);
   if (op.given_up) return false;
   for (size_t i = 0; i < node.outputs.size() && b.ok(); ++i) {
     Value* v = i < op.outputs.size() ? op.outputs[i] : nullptr;

@@ -82,6 +82,7 @@ class Importer {
   bool import_node(const NodeDef& node, Scope& scope);
   bool import_custom(const NodeDef& node, Scope& scope);
   bool call_importer(const NodeDef& node, const OpLine& line, Scope& scope);
+  bool call_importer(const NodeDef& node, const std::function<void(Op&)>& import, Scope& scope);
   bool operands_known(const NodeDef& node, const Scope& scope);
   static void poison(const NodeDef& node, Scope& scope);
 

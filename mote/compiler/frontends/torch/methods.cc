@@ -13,7 +13,9 @@ bool Importer::read_parts(std::vector<Part>* parts) {
     Part p;
     p.exported = &m;
     std::string error;
-    if (!read_program(m.json, &p.program, &error)) {
+    if (m.program != nullptr) {
+      p.program = *m.program;
+    } else if (!read_program(m.json, &p.program, &error)) {
       problem("method '" + m.name + "'", "the exported program cannot be read: " + error, "export it with PyTorch 2.13");
       continue;
     }
@@ -42,7 +44,7 @@ void Importer::run() {
   for (Part& p : parts) resolve_inputs(p.program, options_, p.exported->name, graph_, problems_, &p.ranges, &p.shapes);
   if (!problems_->empty()) return;  // without sizes nothing else can be judged
   if (parts.empty()) return problem("model", "has no methods");
-  graph_.evidence.emplace_back("source.format", "torch.export");
+  graph_.evidence.emplace_back("source.format", model_.format);
   if (!parts[0].program.torch_version.empty()) graph_.evidence.emplace_back("source.producer", "torch " + parts[0].program.torch_version);
   for (const Part& p : parts) graph_.add_method(p.exported->name);
   for (const Part& p : parts) import_part(p);
@@ -71,6 +73,18 @@ const size_t* Importer::index_of(const Part& part, const InputSpec& spec) {
   return nullptr;
 }
 
+// Whether it is a buffer whose first content is zeros. Sizes that make no sense are left to dense_bytes.
+static bool empty_state(const TensorData& t, ir::Dims* dims) {
+  if (t.bytes.present() || t.dtype == DType::kNone || t.shape.size() > static_cast<size_t>(kMaxRank)) return false;
+  ir::Type type{t.dtype, {}, 0};
+  for (const int64_t size : t.shape) {
+    if (size < 0 || size > INT32_MAX) return false;
+    type.dims.push_back(static_cast<int32_t>(size));
+  }
+  *dims = type.dims;
+  return type.fits();
+}
+
 Value* Importer::parameter(const Part& part, const InputSpec& spec) {
   const size_t* index = index_of(part, spec);
   if (index == nullptr) return nullptr;
@@ -80,6 +94,7 @@ Value* Importer::parameter(const Part& part, const InputSpec& spec) {
   ir::Dims dims;
   ir::Bytes bytes;
   std::string error;
+  if (written && empty_state(model_.tensors[*index], &dims)) return v = graph_.add_state(spec.target, model_.tensors[*index].dtype, dims);
   if (!dense_bytes(model_.tensors[*index], &dims, &bytes, &error)) {
     problem("tensor '" + spec.target + "'", error);
     return nullptr;

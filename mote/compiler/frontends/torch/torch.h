@@ -4,7 +4,9 @@
 // that hold an ExportedProgram in memory, import_exported().
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,7 +15,10 @@
 
 namespace mote::frontends::torch {
 
-// A parameter, buffer or constant tensor. The bytes are shared, not copied, where they are dense in row-major order.
+class Op;
+struct ProgramDef;
+
+// A parameter, buffer or constant tensor; a buffer without bytes is zeros. The bytes are shared, not copied, where they are dense in row-major order.
 struct TensorData {
   DType dtype = DType::kNone;
   std::vector<int64_t> shape;
@@ -27,6 +32,8 @@ struct ExportedMethod {
   std::string name = "forward";
   // The serialized program, as torch.export.save writes it to models/model.json: torch._export.serde's schema, major version 8.
   std::string json;
+  // The program itself, where the caller has read it from another format; `json` counts for nothing then.
+  std::shared_ptr<const ProgramDef> program = {};
   // What the signature calls by these names ("conv.weight", "k"): an index into ExportedModel::tensors.
   std::map<std::string, size_t> tensors;
 };
@@ -38,6 +45,9 @@ struct ExportedModel {
   // Operators, as "namespace::name", that are not decomposed or refused but passed on under that symbolic name for a registered kernel.
   // Its tensors are inputs, its numbers attributes: 32 bits each (f32, s32) in the arguments' order.
   std::set<std::string> custom_ops;
+  // Operators that only the caller's format has, by a node's target.
+  std::map<std::string, std::function<void(Op&)>> own_ops = {};
+  std::string format = "torch.export";  // for the evidence in the compiled file
 };
 
 // Fills an empty graph. Everything unsupported is reported at once; false when anything was.
