@@ -85,11 +85,12 @@ TEST_P(ExecutorchFixtures, GiveWhatExecutorchGives) {
 
 INSTANTIATE_TEST_SUITE_P(All, ExecutorchFixtures,
                          testing::Values("linear", "convolution", "channels_last", "recurrent", "attention", "total", "cache", "choice",
-                                         "reshapes", "open_batch", "open_reshapes", "open_attention", "mixed", "methods", "external"),
+                                         "reshapes", "open_batch", "open_reshapes", "open_attention", "mixed", "methods", "external", "xnnpack"),
                          [](const auto& fixture) { return std::string(fixture.param); });
 
 TEST(ExecutorchPrograms, AxesThatVaryAreOpen) {
-  for (const auto& [fixture, axis, bound] : {std::tuple("open_batch", 0, 6), std::tuple("open_reshapes", 0, 5), std::tuple("open_attention", 1, 7)}) {
+  const std::tuple<const char*, int, int> kCases[] = {{"open_batch", 0, 6}, {"open_reshapes", 0, 5}, {"open_attention", 1, 7}};
+  for (const auto& [fixture, axis, bound] : kCases) {
     SCOPED_TRACE(fixture);
     driver::CompileResult compiled;
     ir::Problems problems;

@@ -52,7 +52,8 @@ bool Plan::check_table() {
     for (uint32_t k = 0; k < rank; ++k) {
       if (t->sizes()->Get(k) < 0) return wrong(place, "expected sizes of at least 0, found " + std::to_string(t->sizes()->Get(k)));
       type.dims.push_back(t->sizes()->Get(k));
-      if (t->dim_order() != nullptr && t->dim_order()->size() == rank && t->dim_order()->Get(k) < rank) seen |= 1u << t->dim_order()->Get(k);
+      const auto* order = t->dim_order();
+      if (order != nullptr && order->size() == rank && order->Get(k) < rank) seen |= 1u << order->Get(k);
     }
     if (t->dim_order() != nullptr && t->dim_order()->size() != 0 && seen != (1u << rank) - 1)
       return wrong(place, "its dim_order is no order of its " + std::to_string(rank) + " dimensions");

@@ -109,6 +109,7 @@ class Plan {
   bool read_unknown_kernel(const fb::KernelCall& call, const std::string& kernel, uint32_t at);
   bool add_node(const Kernel& kernel, const fb::KernelCall& call, const std::string& name);
   bool read_delegate(const fb::DelegateCall& call, uint32_t at);
+  bool read_xnnpack(const fb::BackendDelegate& delegate, const fb::DelegateCall& call, uint32_t at);
   bool read_move(const fb::MoveCall& call);
   bool define_outputs(const std::vector<int64_t>& indices, torch::NodeDef* node);
   void write_back(const std::vector<std::pair<int64_t, std::string>>& written, const std::string& name);

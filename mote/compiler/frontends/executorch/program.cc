@@ -9,7 +9,7 @@
 namespace mote::frontends::executorch {
 namespace {
 
-constexpr flatbuffers::uoffset_t kMaxDepth = 64, kMaxTables = 4000000;
+constexpr flatbuffers::uoffset_t kProgramDepth = 64, kProgramTables = 4000000;
 constexpr size_t kHeaderAt = 8, kHeaderSize = 24;  // behind the root offset and the identifier
 constexpr size_t kMostDataFiles = 64;              // .ptd files that are looked at beside a program
 
@@ -63,7 +63,7 @@ bool Program::read(const Source& source, ir::Problems* problems) {
   problems_ = problems;
   if (!is_program(source)) return wrong("expected an ExecuTorch program (identifier ET12 at byte 4)");
   if (!read_header()) return false;
-  flatbuffers::Verifier verifier(bytes_.data, static_cast<size_t>(program_size_), kMaxDepth, kMaxTables);
+  flatbuffers::Verifier verifier(bytes_.data, static_cast<size_t>(program_size_), kProgramDepth, kProgramTables);
   if (!fb::VerifyProgramBuffer(verifier)) return wrong("the FlatBuffer is damaged: an offset or a length leads out of the file");
   table_ = fb::GetProgram(bytes_.data);
   if (table_->version() != 0) return wrong("expected schema version 0, found " + std::to_string(table_->version()));
@@ -166,7 +166,7 @@ bool read_data_file(const ir::Bytes& bytes, std::map<std::string, ir::Bytes, std
   if (std::memcmp(header, "FH01", 4) != 0) return false;
   const auto base = number_at<uint64_t>(header + 24);  // of the segments, which follow the FlatBuffer
   if (base < kEnd || base > bytes.size || base > FLATBUFFERS_MAX_BUFFER_SIZE) return false;
-  flatbuffers::Verifier verifier(bytes.data, static_cast<size_t>(base), kMaxDepth, kMaxTables);
+  flatbuffers::Verifier verifier(bytes.data, static_cast<size_t>(base), kProgramDepth, kProgramTables);
   if (!ptd::VerifyFlatTensorBuffer(verifier)) return false;
   const ptd::FlatTensor* t = ptd::GetFlatTensor(bytes.data);
   for (uint32_t i = 0; t->named_data() != nullptr && i < t->named_data()->size(); ++i) {

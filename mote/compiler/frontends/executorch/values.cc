@@ -127,7 +127,8 @@ std::string Plan::add_constant(int64_t index, const fb::Tensor& t) {
   const fb::ExtraTensorInfo& extra = extra_of(t);
   const bool external = extra.location() == fb::TensorDataLocation::EXTERNAL;
   const std::string fqn = text_of(extra.fully_qualified_name());
-  const std::optional<ir::Bytes> bytes = external ? shared_.program.named(fqn) : shared_.program.constant(t.data_buffer_idx(), bytes_of(t));
+  const std::optional<ir::Bytes> bytes =
+      external ? shared_.program.named(fqn) : shared_.program.constant(t.data_buffer_idx(), bytes_of(t));
   if (!bytes || bytes->size < bytes_of(t)) {
     wrong("value " + std::to_string(index),
           external ? "its data '" + fqn + "' (" + std::to_string(bytes_of(t)) + " bytes) is not in the program and in no .ptd file beside it"
