@@ -171,7 +171,7 @@ fuzz_target() {
 
 # What reads a program or runs one, for ./do fuzz; and what else reads untrusted bytes.
 fuzz_runtime="program_fuzz mutate_fuzz op_fuzz call_fuzz host_fuzz isa_fuzz"
-fuzz_readers="model_fuzz-onnx model_fuzz-tflite model_fuzz-torch json_fuzz metadata_fuzz package_fuzz manifest_fuzz policy_fuzz"
+fuzz_readers="model_fuzz-onnx model_fuzz-tflite model_fuzz-torch model_fuzz-tosa json_fuzz metadata_fuzz package_fuzz manifest_fuzz policy_fuzz"
 fuzz_readers+=" registry_fuzz"
 
 # PRESET SECONDS NAME...: fuzz targets of a sanitizer build, as many at a time as there are processors; a crash or hang fails.

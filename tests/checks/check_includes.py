@@ -45,6 +45,7 @@ COMPILER = {
     "frontends/tflite": {"ir", "frontends", "frontends/common"},
     "frontends/torch": {"ir", "frontends", "frontends/common"},
     "frontends/executorch": {"ir", "frontends", "frontends/common", "frontends/torch"},
+    "frontends/tosa": {"ir", "frontends", "frontends/common"},
     "schedule": {"ir", "target", "memory", "text", "program"},
     "emit": {"memory", "program"},
     "assemble": {"ir", "schedule", "program", "emit"},

@@ -25,7 +25,9 @@ int64_t number(Dice& dice, int64_t now) {
   }
 }
 
-bool is_tflite(const ModelBytes& bytes) { return bytes.size() >= 8 && std::memcmp(bytes.data() + 4, "TFL3", 4) == 0; }
+bool is_flatbuffer(const ModelBytes& bytes) {
+  return bytes.size() >= 8 && (std::memcmp(bytes.data() + 4, "TFL3", 4) == 0 || std::memcmp(bytes.data() + 4, "TOSA", 4) == 0);
+}
 bool is_zip(const ModelBytes& bytes) { return bytes.size() >= 4 && std::memcmp(bytes.data(), "PK\3\4", 4) == 0; }
 
 // Every message of a model, and the names in it: a changed name is most interesting when it is another one's.
@@ -185,7 +187,7 @@ void mutate_onnx(ModelBytes& bytes, Dice& dice) {
   (void)model.SerializePartialToArray(bytes.data(), static_cast<int>(bytes.size()));
 }
 
-void mutate_tflite(ModelBytes& bytes, Dice& dice) {
+void mutate_flatbuffer(ModelBytes& bytes, Dice& dice) {
   if (bytes.size() < 64 || dice.chance(5)) return mutate_bytes(bytes, dice);
   // Few changes: most of them meet an offset, which the reader refuses.
   for (uint32_t i = 0, n = 1 + (dice.chance(50) ? 0 : dice.below(4)); i < n; ++i) {
@@ -209,7 +211,7 @@ void mutate_tflite(ModelBytes& bytes, Dice& dice) {
 }
 
 void mutate_model(ModelBytes& bytes, Dice& dice) {
-  if (is_tflite(bytes)) mutate_tflite(bytes, dice);
+  if (is_flatbuffer(bytes)) mutate_flatbuffer(bytes, dice);
   else if (is_zip(bytes)) mutate_pt2(bytes, dice);
   else mutate_onnx(bytes, dice);
 }
