@@ -85,6 +85,14 @@ setup_references() {
     skipped=$((skipped + 1))
     echo "SKIPPED: programs for Ethos-U: the PyPI package ethos-u-vela could not be installed"
   fi
+  # TOSA's reference model wants an older numpy.
+  if { [ -x build/tosa/bin/python3 ] || python3 -m venv build/tosa; } &&
+    build/tosa/bin/python3 -m pip install -q --disable-pip-version-check tosa-tools==2026.8.0; then
+    export MOTE_TOSA_PYTHON=$PWD/build/tosa/bin/python3
+  else
+    skipped=$((skipped + 1))
+    echo "SKIPPED: comparing with TOSA's reference model: the PyPI package tosa-tools could not be installed"
+  fi
   # Repositories both ways with tuf-js, where there is Node.
   if command -v npm > /dev/null && npm install --silent --no-audit --no-fund --prefix build/tuf-js tuf-js@5.0.1 > /dev/null 2>&1; then
     export MOTE_TUF_JS=$PWD/build/tuf-js
@@ -99,6 +107,14 @@ setup_torch() {
   if ! install_venv torch==2.13.0 expecttest==0.3.0 pytest==9.2.0 || ! install_venv --no-deps torchvision==0.28.0; then
     skipped=$((skipped + 1))
     echo "SKIPPED: what needs PyTorch: the PyPI packages could not be installed"
+    return
+  fi
+  # ExecuTorch, with what its exporter imports and no more: its other wishes are not for this.
+  if install_venv --no-deps executorch==1.5.1 torchao==0.18.0 ruamel.yaml==0.19.1 tabulate==0.10.0; then
+    export MOTE_EXECUTORCH_PYTHON=$PWD/build/venv/bin/python3
+  else
+    skipped=$((skipped + 1))
+    echo "SKIPPED: comparing with ExecuTorch: the PyPI packages could not be installed"
   fi
 }
 
