@@ -1,15 +1,16 @@
 """Writes the node tests of the onnx package as files: python export_cases.py OUT_DIR.
 
 One folder per case with model.onnx and input_i.npy, output_i.npy; cases.tsv lists them: name, operators, plain (1: inputs and outputs
-are tensors of number types), rtol, atol, inputs, outputs. Elements of 4 bits are written as bytes. Values that numpy cannot hold plainly
-are left out: the case is not plain then.
+are tensors of number types), rtol, atol, inputs, outputs. Elements of 2 and 4 bits and floats of 8 are written as programs have them: codes
+of a byte each. Values that numpy cannot hold plainly are left out: the case is not plain then.
 """
 import hashlib
 import os
 import sys
 import warnings
 
-PLAIN = ("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64", "BOOL")
+PLAIN = ("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64", "BOOL",
+         "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ", "FLOAT8E8M0", "FLOAT4E2M1", "INT4", "UINT4", "INT2", "UINT2")
 
 
 def is_plain(value, plain_types):
@@ -27,8 +28,10 @@ def as_array(value, numpy, numpy_helper, TensorProto):
     value = numpy.asarray(value)
     if value.dtype.name == "bfloat16":
         return value.view(numpy.dtype("V2"))
-    if value.dtype.name in ("int4", "uint4"):
-        return value.astype("int8" if value.dtype.name == "int4" else "uint8")
+    if value.dtype.name in ("int4", "uint4", "int2", "uint2"):
+        return value.astype("uint8" if value.dtype.name[0] == "u" else "int8")
+    if value.dtype.name.startswith(("float8_", "float4_")):
+        return value.view("uint8")  # the codes, one to a byte
     return value if value.dtype.isbuiltin == 1 and value.dtype.kind in "fiub" else None
 
 

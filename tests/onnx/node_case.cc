@@ -49,24 +49,6 @@ bool read_values(const std::string& folder, const char* kind, int count, std::ve
   return true;
 }
 
-bool has_4_bits(DType t) { return t == DType::s4 || t == DType::u4; }
-
-// Elements of 4 bits lie two to a byte in programs, the first one low, and each in a byte of its own in files.
-void pack(NpyArray* a, DType to) {
-  std::vector<uint8_t> packed((a->data.size() + 1) / 2);
-  for (size_t i = 0; i < a->data.size(); ++i) packed[i / 2] = static_cast<uint8_t>(packed[i / 2] | (a->data[i] & 15) << (4 * (i % 2)));
-  *a = {to, a->dims, std::move(packed)};
-}
-void unpack(NpyArray* a, size_t count) {
-  const bool is_signed = a->dtype == DType::s4;
-  std::vector<uint8_t> bytes(count);
-  for (size_t i = 0; i < count; ++i) {
-    const int v = a->data[i / 2] >> (4 * (i % 2)) & 15;
-    bytes[i] = static_cast<uint8_t>(is_signed && v > 7 ? v - 16 : v);
-  }
-  *a = {is_signed ? DType::s8 : DType::u8, a->dims, std::move(bytes)};
-}
-
 // Feeds the program and returns its outputs. A text when that fails.
 std::string run_program(const emit::FileBytes& file, std::vector<NpyArray> inputs, std::vector<NpyArray>* outputs) {
   auto model = Model::load(file.data(), file.size);
@@ -76,7 +58,6 @@ std::string run_program(const emit::FileBytes& file, std::vector<NpyArray> input
   std::vector<InputView> input_views;
   for (size_t i = 0; i < in.size(); ++i) {
     const DType wanted = static_cast<DType>(in[i].dtype);
-    if (has_4_bits(wanted) && dtype_bytes(inputs[i].dtype) == 1) pack(&inputs[i], wanted);
     if (wanted != inputs[i].dtype) return "input " + std::to_string(i) + " has another type than the case gives";
     InputView view{inputs[i].data.data(), inputs[i].data.size(), {}};
     if (in[i].dynamic != 0) view.dims.assign(inputs[i].dims.begin(), inputs[i].dims.end());
@@ -95,8 +76,7 @@ std::string run_program(const emit::FileBytes& file, std::vector<NpyArray> input
     size_t count = 1;
     for (const int32_t d : output_views[i].dims) count *= static_cast<size_t>(d);
     a.dims.assign(output_views[i].dims.begin(), output_views[i].dims.end());
-    if (has_4_bits(a.dtype)) unpack(&a, count);
-    else a.data.resize(count * dtype_bytes(a.dtype));
+    a.data.resize(count * dtype_bytes(a.dtype));
   }
   return "";
 }

@@ -169,7 +169,7 @@ void import_contrib_grid_sample(NodeContext& c) {
 // Operators that ONNX took over later, as they are there.
 void import_namesake(NodeContext& c) {
   const auto out = import_as(c, c.proto.op_type(), c.inputs);
-  for (size_t i = 0; i < out.size(); ++i) c.out(static_cast<int>(i), out[i]);
+  for (size_t i = 0; i < out.size(); ++i) c.out(static_cast<int>(i), out[i], i < c.inner_elements.size() ? c.inner_elements[i] : 0);
 }
 
 }  // namespace

@@ -100,7 +100,12 @@ void choose_running(NodeContext& c, Value* condition, const ::onnx::GraphProto& 
     return c.fail("its branches do not fit");
   std::string error;
   if (!ir::infer(*node, &error)) return c.fail(error);
-  for (size_t i = 0; i < node->outputs.size(); ++i) c.out(static_cast<int>(i), node->outputs[i]);
+  const std::vector<Entity>& results = a.misfit ? b.results : a.results;
+  for (size_t i = 0; i < node->outputs.size(); ++i) {
+    if (!a.misfit && !b.misfit && a.results[i].element != b.results[i].element)
+      return c.fail("its branches give output " + std::to_string(i) + " of different element types");
+    c.out(static_cast<int>(i), node->outputs[i], results[i].element);
+  }
 }
 
 void import_if(NodeContext& c) {
@@ -159,6 +164,7 @@ void unroll(NodeContext& c, const LoopParts& p, const std::string& why) {
     return c.fail(why + ", and the number of trips is not known when compiling", "make the trip count a constant");
   std::vector<Entity> carried = p.carried;
   std::vector<std::vector<Value*>> rows(p.scanned);
+  std::vector<int> elements(p.scanned);
   for (int64_t i = 0; go_on && (!counted || i < known[0]); ++i) {
     if (i >= kMostUnrolled) return c.fail(why + ", and it has more than " + std::to_string(kMostUnrolled) + " trips");
     std::vector<Entity> arguments{Entity::tensor(c.b.graph().scalar<int64_t>(i)), Entity::tensor(d.number(1, DType::boolean))}, results;
@@ -169,14 +175,16 @@ void unroll(NodeContext& c, const LoopParts& p, const std::string& why) {
     for (size_t k = 0; k < p.scanned; ++k) {
       const Entity& e = results[1 + carried.size() + k];
       if (!e.is(Entity::Kind::kTensor)) return c.fail("a scanned output is no tensor");
+      if (!rows[k].empty() && elements[k] != e.element) return c.fail("a scanned output changes its element type from trip to trip");
+      elements[k] = e.element;
       rows[k].push_back(d.unsqueeze(e.value, {0}));
     }
   }
   c.results = carried;
-  for (const auto& r : rows) {
-    if (r.empty()) return c.fail(why + ", and it gives scanned outputs without a trip");
-    Value* stacked = d.concat(r, 0);
-    if (stacked != nullptr) c.results.push_back(Entity::tensor(stacked));
+  for (size_t k = 0; k < rows.size(); ++k) {
+    if (rows[k].empty()) return c.fail(why + ", and it gives scanned outputs without a trip");
+    Value* stacked = d.concat(rows[k], 0);
+    if (stacked != nullptr) c.results.push_back(Entity::tensor(stacked, elements[k]));
   }
 }
 
@@ -198,10 +206,11 @@ void import_loop(NodeContext& c) {
   for (const Entity& e : p.carried)
     if (!e.is(Entity::Kind::kTensor)) return unroll(c, p, "it carries a sequence or an optional");
   std::vector<Value*> carried;
+  std::vector<int> elements;  // of the outputs
   for (const Entity& e : p.carried) carried.push_back(e.value);
   const auto write_body = [&](LoopBody& body) {
     std::vector<Entity> arguments{Entity::tensor(body.trip), Entity::tensor(body.condition)}, results;
-    for (Value* v : body.carried) arguments.push_back(Entity::tensor(v));
+    for (size_t i = 0; i < body.carried.size(); ++i) arguments.push_back(Entity::tensor(body.carried[i], p.carried[i].element));
     if (!c.importer.import_body(c.scope, *p.body, body.builder.block(), arguments, &results)) {
       c.give_up();
       return false;
@@ -209,13 +218,20 @@ void import_loop(NodeContext& c) {
     if (!all_tensors(c, results)) return false;
     Decompose d(c, body.builder);
     body.go_on = as_scalar(d, results[0].value);
-    for (size_t i = 1; i < results.size(); ++i) (i <= carried.size() ? body.next : body.scanned).push_back(results[i].value);
+    for (size_t i = 1; i < results.size(); ++i) {
+      if (i <= carried.size() && results[i].element != p.carried[i - 1].element) {
+        c.fail("carried value " + std::to_string(i - 1) + " changes its element type from trip to trip");
+        return false;
+      }
+      (i <= carried.size() ? body.next : body.scanned).push_back(results[i].value);
+      elements.push_back(results[i].element);
+    }
     return true;
   };
   std::vector<Value*> out;
   const LoopOutcome outcome = build_loop(c, {p.trips, p.condition, carried, p.scanned, trip_bound(c, p)}, write_body, &out);
   if (outcome == LoopOutcome::kShapesChange) return unroll(c, p, "a carried value changes its shape from trip to trip");
-  for (size_t i = 0; i < out.size(); ++i) c.out(static_cast<int>(i), out[i]);
+  for (size_t i = 0; i < out.size(); ++i) c.out(static_cast<int>(i), out[i], elements[i]);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Operators that work element by element, with ONNX's broadcasting of opset 7 and later.
 
+#include "mote/compiler/frontends/onnx/narrow_words.h"
 #include "mote/compiler/frontends/onnx/op_support.h"
 #include "mote/ops/bitcast/bitcast.h"
 #include "mote/ops/cast/cast.h"
@@ -53,29 +54,29 @@ void import_pow(NodeContext& c) {
   if (y != nullptr) c.out(0, c.b.cast(y, type));
 }
 
-void cast_to(NodeContext& c, DType to) {
-  if (Value* y = c.b.cast(c.in(0), to); c.b.ok()) c.out(0, y);
-}
-
 void import_cast(NodeContext& c) {
   const int to = static_cast<int>(c.attr_int("to", 0));
-  const DType type = to_dtype(to);
-  if (type == DType::kNone || dtype_bytes(type) == 0)
-    return c.fail("converting to " + onnx_type_name(to) + " is not possible", "use a number type of 8 bits or more, other than float8");
-  cast_to(c, type);
+  const DType type = storage_of(to);
+  if (type == DType::kNone)
+    return c.fail("converting to " + onnx_type_name(to) + " is not possible",
+                  "use a number type of ONNX that is neither complex nor of 6 bits");
+  cast_narrow(c, narrow_type(to), type);
 }
 
-void import_cast_like(NodeContext& c) { cast_to(c, c.in(1)->type.dtype); }
+void import_cast_like(NodeContext& c) { cast_narrow(c, narrow_operand(c, 1), c.in(1)->type.dtype); }
 
+// Codes of 8-bit floats are the bytes themselves.
 void import_bit_cast(NodeContext& c) {
   const int to = static_cast<int>(c.attr_int("to", 0));
+  const NarrowType *from = narrow_operand(c, 0), *narrow = narrow_type(to);
+  const bool bytes = (from == nullptr || from->bits == 8) && (narrow == nullptr || narrow->bits == 8);
   ops::bitcast::Attrs a;
-  a.to = static_cast<int32_t>(to_dtype(to));
+  a.to = bytes ? static_cast<int32_t>(storage_of(to)) : 0;
   if (a.to == 0) return c.fail("reading bits as " + onnx_type_name(to) + " is not possible");
-  if (static_cast<DType>(a.to) == c.in(0)->type.dtype) return c.out(0, c.in(0));
+  if (static_cast<DType>(a.to) == c.in(0)->type.dtype) return c.out(0, c.in(0), narrow != nullptr ? to : 0);
   // A bool of a model is any byte; ours is 0 or 1.
-  if (static_cast<DType>(a.to) == DType::boolean) return cast_to(c, DType::boolean);
-  c.out(0, c.b.op(OpId::bitcast, a, {c.in(0)}));
+  if (static_cast<DType>(a.to) == DType::boolean) return c.out(0, c.b.cast(c.in(0), DType::boolean));
+  c.out(0, c.b.op(OpId::bitcast, a, {c.in(0)}), narrow != nullptr ? to : 0);
 }
 
 // Bounds are attributes before opset 11, inputs since.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "mote/compiler/frontends/onnx/narrow_words.h"
+#include "mote/format/evidence.h"
+
 namespace mote::frontends::onnx {
 namespace {
 
@@ -109,21 +112,23 @@ void Importer::run() {
 }
 
 void Importer::add_initializers(const GraphProto& g, Scope& scope) {
-  const auto add = [&](const std::string& name, Value* v, const std::string& error) {
-    scope.names[name] = v == nullptr ? Entity::poisoned() : Entity::tensor(v);
+  const auto add = [&](const std::string& name, Value* v, const std::string& error, int element) {
+    scope.names[name] = v == nullptr ? Entity::poisoned() : Entity::tensor(v, element);
     if (v == nullptr) problem("tensor '" + name + "'", error);
   };
   for (const auto& t : g.initializer()) {
     if (scope.used->count(t.name()) == 0) continue;
     std::string error;
     Value* v = tensors_.make_constant(t, t.name(), &error);
-    add(t.name(), v, error);
+    const NarrowType* narrow = narrow_type(t.data_type());
+    if (v != nullptr && narrow != nullptr && !has_packed_kernels(*narrow)) v = spread(v, *narrow, *scope.block, &error);
+    add(t.name(), v, error, narrow_element(t.data_type()));
   }
   for (const auto& t : g.sparse_initializer()) {
     if (scope.used->count(t.values().name()) == 0) continue;
     std::string error;
     Value* v = tensors_.make_dense(t, t.values().name(), &error);
-    add(t.values().name(), v, error);
+    add(t.values().name(), v, error, 0);
   }
 }
 
@@ -142,9 +147,11 @@ void Importer::add_inputs(const GraphProto& g, Scope& scope) {
   fixed_dims_ = std::move(shapes.bounds);
   trust_declared_ = !shapes.overridden;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const DType dtype = to_dtype(inputs[i]->type().tensor_type().elem_type());
+    const int element = inputs[i]->type().tensor_type().elem_type();
+    const DType dtype = storage_of(element);
     Value* v = graph_.add_input(graph_.methods[0], inputs[i]->name(), dtype, shapes.of[i].dims, shapes.of[i].symbols);
-    scope.names[inputs[i]->name()] = Entity::tensor(v);
+    scope.names[inputs[i]->name()] = Entity::tensor(v, narrow_element(element));
+    note_element(kElementInput, inputs[i]->name(), element);
   }
 }
 
@@ -155,7 +162,11 @@ void Importer::add_outputs(const GraphProto& g, Scope& scope) {
     if (e == nullptr) problem(where, "no node computes it");
     else if (e->is(Entity::Kind::kSequence) || e->is(Entity::Kind::kEmptyOptional))
       problem(where, "is a sequence or an optional; programs give tensors only", "let the model give the elements as separate outputs");
-    else if (e->is(Entity::Kind::kTensor)) graph_.add_output(graph_.methods[0], o.name(), e->value);
+    if (e == nullptr || !e->is(Entity::Kind::kTensor)) continue;
+    Entity codes = *e;
+    spread_result(&codes, *scope.block);
+    if (codes.value != nullptr) graph_.add_output(graph_.methods[0], o.name(), codes.value);
+    note_element(kElementOutput, o.name(), e->element);
   }
   if (g.output_size() == 0) problem("model", "has no outputs");
 }
@@ -163,7 +174,7 @@ void Importer::add_outputs(const GraphProto& g, Scope& scope) {
 std::optional<ir::Type> Importer::declared_type(const TypeProto& proto) const {
   if (!trust_declared_ || !proto.has_tensor_type() || !proto.tensor_type().has_shape()) return std::nullopt;
   ir::Type type;
-  type.dtype = to_dtype(proto.tensor_type().elem_type());
+  type.dtype = storage_of(proto.tensor_type().elem_type());
   const auto& dims = proto.tensor_type().shape().dim();
   if (type.dtype == DType::kNone || dims.size() > kMaxRank) return std::nullopt;
   for (const auto& d : dims) {
@@ -328,6 +339,8 @@ bool Importer::call_importer(const NodeProto& n, const OpImporter& op, Scope& sc
   std::vector<std::optional<ir::Type>> declared;
   for (int i = 0; i < n.output_size(); ++i) declared.push_back(c.declared(i));
   c.b.declare(std::move(declared));
+  int carried = 0;
+  if (c.b.ok()) prepare_narrow(c, operator_key(n), &carried);
   if (c.b.ok()) op.import(c);
   if (c.given_up) return false;
   for (int i = 0; i < n.output_size() && c.b.ok(); ++i) {
@@ -335,7 +348,8 @@ bool Importer::call_importer(const NodeProto& n, const OpImporter& op, Scope& sc
     Value* v = at < c.outputs.size() ? c.outputs[at] : nullptr;
     const bool listed = at < c.results.size() && !c.results[at].is(Entity::Kind::kAbsent);
     if (v != nullptr && v->name.empty()) v->name = scope.prefix + n.output(i);
-    if (v != nullptr || listed) scope.names[n.output(i)] = v != nullptr ? Entity::tensor(v) : c.results[at];
+    if (v != nullptr || listed)
+      scope.names[n.output(i)] = v != nullptr ? Entity::tensor(v, carried != 0 ? carried : c.elements[at]) : c.results[at];
     else if (c.wants(i)) c.fail("output " + std::to_string(i) + " ('" + n.output(i) + "') is not supported");
   }
   if (!c.b.ok() && c.advice.empty() && c.b.error().find("nothing bounds it") != std::string::npos && n.output_size() > 0)
@@ -374,6 +388,7 @@ bool Importer::import_body(Scope& around, const GraphProto& body, ir::Block& blo
     const Entity* e = scope.find(o.name());
     if (e == nullptr) problem("output '" + o.name() + "' of graph '" + body.name() + "'", "no node computes it");
     results->push_back(e == nullptr ? Entity::poisoned() : *e);
+    spread_result(&results->back(), block);
     if (results->back().is(Entity::Kind::kPoisoned)) return false;
   }
   return problems_->size() == before;

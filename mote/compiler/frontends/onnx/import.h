@@ -11,6 +11,7 @@
 
 #include "mote/compiler/frontends/frontend.h"
 #include "mote/compiler/frontends/onnx/importer.h"
+#include "mote/compiler/frontends/onnx/narrow.h"
 #include "mote/compiler/frontends/onnx/tensor.h"
 
 namespace mote::frontends::onnx {
@@ -70,6 +71,9 @@ class Importer {
   bool check_header();
   void read_metadata();
   void add_initializers(const ::onnx::GraphProto& g, Scope& scope);
+  Value* spread(Value* constant, const NarrowType& type, ir::Block& block, std::string* error);
+  void spread_result(Entity* e, ir::Block& block);
+  void note_element(const char* kind, const std::string& name, int element);
   void add_inputs(const ::onnx::GraphProto& g, Scope& scope);
   void add_outputs(const ::onnx::GraphProto& g, Scope& scope);
   void import_nodes(const google::protobuf::RepeatedPtrField<::onnx::NodeProto>& nodes, Scope& scope, const std::vector<bool>& live);

@@ -225,17 +225,21 @@ TEST(OnnxImport, DamagedTensorsAreNamed) {
   ModelBuilder m;
   m.input("x", {"2"}).output("y");
   m.floats("short", {2}, {1});
-  auto& f8 = m.floats("f8", {1}, {});
-  f8.set_data_type(::onnx::TensorProto::FLOAT8E4M3FN);
+  auto& f6 = m.floats("f6", {1}, {});
+  f6.set_data_type(::onnx::TensorProto::FLOAT6E2M3);
+  auto& f4 = m.floats("f4", {3}, {});
+  f4.set_data_type(::onnx::TensorProto::FLOAT4E2M1);
+  f4.set_raw_data("abc");
   m.floats("huge", {1 << 30, 1 << 30}, {});
   m.floats("negative", {-1}, {});
-  m.node("Sum", {"x", "short", "f8", "huge", "negative"}, {"y"});
+  m.node("Sum", {"x", "short", "f6", "f4", "huge", "negative"}, {"y"});
   const auto r = import(m);
   EXPECT_FALSE(r->ok);
   const std::string text = r->text();
-  EXPECT_EQ(r->problems.size(), 4u) << text;
+  EXPECT_EQ(r->problems.size(), 5u) << text;
   EXPECT_NE(text.find("tensor 'short': expected 2 elements, found 1"), std::string::npos) << text;
-  EXPECT_NE(text.find("tensor 'f8': has element type FLOAT8E4M3FN"), std::string::npos) << text;
+  EXPECT_NE(text.find("tensor 'f6': has element type FLOAT6E2M3"), std::string::npos) << text;
+  EXPECT_NE(text.find("tensor 'f4': expected 2 bytes, found 3"), std::string::npos) << text;
 }
 
 TEST(OnnxImport, SparseInitializersBecomeDense) {

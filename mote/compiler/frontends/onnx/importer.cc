@@ -1,22 +1,26 @@
 #include "mote/compiler/frontends/onnx/importer.h"
 
 #include "mote/compiler/frontends/onnx/import.h"
+#include "mote/compiler/frontends/onnx/narrow_words.h"
 #include "mote/compiler/frontends/onnx/tensor.h"
 
 namespace mote::frontends::onnx {
 
 Entity Entity::sequence(std::vector<Entity> items) {
-  return {Kind::kSequence, nullptr, std::make_shared<const std::vector<Entity>>(std::move(items))};
+  return {Kind::kSequence, nullptr, std::make_shared<const std::vector<Entity>>(std::move(items)), 0};
 }
 
 bool NodeContext::wants(int i) const {
   return i >= 0 && i < proto.output_size() && !proto.output(i).empty() && scope.used->count(proto.output(i)) != 0;
 }
 
-void NodeContext::out(int i, Value* value) {
+void NodeContext::out(int i, Value* value, int element) {
   if (i < 0 || value == nullptr) return;
-  if (outputs.size() <= static_cast<size_t>(i)) outputs.resize(static_cast<size_t>(i) + 1);
-  outputs[static_cast<size_t>(i)] = value;
+  const size_t at = static_cast<size_t>(i);
+  if (outputs.size() <= at) outputs.resize(at + 1);
+  elements.resize(outputs.size());
+  outputs[at] = value;
+  elements[at] = element;
 }
 
 std::optional<ir::Type> NodeContext::declared(int i) const {
@@ -68,7 +72,10 @@ Value* NodeContext::constant(const ::onnx::TensorProto& tensor) {
   std::string error;
   Value* v = importer.tensors().make_constant(tensor, "", &error);
   if (v == nullptr) fail(error);
-  return v;
+  const NarrowType* narrow = narrow_type(tensor.data_type());
+  if (v == nullptr || narrow == nullptr || has_packed_kernels(*narrow)) return v;
+  Words words(b);
+  return spread_codes(words, v, *narrow);
 }
 
 void NodeContext::fail(const std::string& what, const std::string& with_advice) {

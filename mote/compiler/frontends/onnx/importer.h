@@ -25,11 +25,12 @@ struct Entity {
   Kind kind = Kind::kAbsent;
   Value* value = nullptr;                           // of kTensor
   std::shared_ptr<const std::vector<Entity>> list;  // of kSequence
+  int element = 0;  // the ONNX type whose codes the tensor holds, where no DType stands for that type (narrow.h)
 
-  static Entity tensor(Value* v) { return {Kind::kTensor, v, nullptr}; }
+  static Entity tensor(Value* v, int element = 0) { return {Kind::kTensor, v, nullptr, element}; }
   static Entity sequence(std::vector<Entity> items);
-  static Entity empty_optional() { return {Kind::kEmptyOptional, nullptr, nullptr}; }
-  static Entity poisoned() { return {Kind::kPoisoned, nullptr, nullptr}; }
+  static Entity empty_optional() { return {Kind::kEmptyOptional, nullptr, nullptr, 0}; }
+  static Entity poisoned() { return {Kind::kPoisoned, nullptr, nullptr, 0}; }
   bool is(Kind k) const { return kind == k; }
 };
 
@@ -51,7 +52,7 @@ class NodeContext {
   int inputs_given() const { return static_cast<int>(inputs.size()); }
   // True when something reads output i.
   bool wants(int i) const;
-  void out(int i, Value* value);
+  void out(int i, Value* value, int element = 0);  // element: as Entity has it
   // What the model declares of output i (kDimUnknown where it does not say).
   std::optional<ir::Type> declared(int i) const;
 
@@ -75,9 +76,11 @@ class NodeContext {
   void give_up() { given_up = true; }
 
   std::vector<Value*> inputs;
-  std::vector<Value*> outputs;   // set by out()
-  std::vector<Entity> operands;  // inputs, sequences and optionals included
-  std::vector<Entity> results;   // what importers of sequences set instead of out()
+  std::vector<Value*> outputs;      // set by out()
+  std::vector<int> elements;        // of them
+  std::vector<int> inner_elements;  // of what import_as() gave last
+  std::vector<Entity> operands;     // inputs, sequences and optionals included
+  std::vector<Entity> results;      // what importers of sequences set instead of out()
   std::string advice;
   bool refused = false;  // by fail(), not by an operator that rejected its operands
   bool given_up = false;

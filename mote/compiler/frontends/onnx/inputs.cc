@@ -150,7 +150,7 @@ bool check_kind(const ValueInfoProto& input, ir::Problems* problems) {
   std::string what;
   if (type.has_tensor_type()) {
     const int element = type.tensor_type().elem_type();
-    if (to_dtype(element) != DType::kNone) return true;
+    if (storage_of(element) != DType::kNone) return true;
     what = "has element type " + onnx_type_name(element) + ", which Mote does not have";
   } else {
     what = type.has_sequence_type()        ? "is a sequence"
@@ -184,7 +184,7 @@ bool resolve_inputs(const std::vector<const ValueInfoProto*>& inputs, const Impo
   }
   if (!resolver.open().empty()) report_open(resolver.open(), graph, problems);
   for (size_t i = 0; i < inputs.size() && problems->size() == before; ++i) {
-    const ir::Type type{to_dtype(inputs[i]->type().tensor_type().elem_type()), out->of[i].dims, 0};
+    const ir::Type type{storage_of(inputs[i]->type().tensor_type().elem_type()), out->of[i].dims, 0};
     const bool negative = std::any_of(type.dims.begin(), type.dims.end(), [](int32_t d) { return d < 0; });
     if (negative || !type.fits())
       problems->push_back({"input '" + inputs[i]->name() + "'", "has a negative size or more than 2147483647 bytes", ""});

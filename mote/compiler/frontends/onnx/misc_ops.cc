@@ -1,6 +1,7 @@
 // Operators that make tensors from nothing, and those that fit no other family.
 
 #include "mote/compiler/frontends/onnx/import.h"
+#include "mote/compiler/frontends/onnx/narrow.h"
 #include "mote/compiler/frontends/onnx/op_support.h"
 #include "mote/ops/eye/eye.h"
 
@@ -14,7 +15,7 @@ void import_constant(NodeContext& c) {
   if (a == nullptr) return c.fail("the attribute with the value is missing");
   ir::Graph& g = c.b.graph();
   const auto length = [](int n) { return ir::Dims{n}; };
-  if (name == "value") return c.out(0, c.constant(a->t()));
+  if (name == "value") return c.out(0, c.constant(a->t()), narrow_element(a->t().data_type()));
   if (name == "value_float") return c.out(0, g.scalar<float>(a->f()));
   if (name == "value_int") return c.out(0, g.scalar<int64_t>(a->i()));
   if (name == "value_floats") return c.out(0, g.constant<float>(length(a->floats_size()), {a->floats().begin(), a->floats().end()}));

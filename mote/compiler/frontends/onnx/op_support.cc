@@ -100,11 +100,15 @@ std::vector<Value*> import_as(NodeContext& c, const std::string& op, const std::
   for (const auto& o : c.proto.output()) proto.add_output(o);
   NodeContext inner(c.importer, c.scope, proto, kNewest, c.b);
   inner.inputs = inputs;
-  for (Value* v : inputs) inner.operands.push_back(v == nullptr ? Entity{} : Entity::tensor(v));
+  for (Value* v : inputs) {
+    const auto own = std::find_if(c.operands.begin(), c.operands.end(), [v](const Entity& e) { return v != nullptr && e.value == v; });
+    inner.operands.push_back(v == nullptr ? Entity{} : own != c.operands.end() ? *own : Entity::tensor(v));
+  }
   for (int i = 0; i < newest->inputs; ++i)
     if (inner.in(i) == nullptr) inner.fail("input " + std::to_string(i) + " of " + op + " is missing");
   if (inner.b.ok()) newest->import(inner);
   if (!inner.b.ok()) c.fail(inner.b.error(), inner.advice);
+  c.inner_elements = inner.elements;
   return c.b.ok() ? inner.outputs : std::vector<Value*>{};
 }
 

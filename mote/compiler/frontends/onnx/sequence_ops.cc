@@ -46,12 +46,12 @@ void choose_running(NodeContext& c, const std::vector<Entity>& list, Value* posi
   Decompose d(c);
   std::vector<Value*> rows;
   for (const Entity& e : list) {
-    if (!e.is(Kind::kTensor) || e.value->type != list[0].value->type)
+    if (!e.is(Kind::kTensor) || e.value->type != list[0].value->type || e.element != list[0].element)
       return c.fail("the position is known only when running, and elements differ in type");
     rows.push_back(d.unsqueeze(e.value, {0}));
   }
   Value* stacked = d.concat(rows, 0);
-  if (c.b.ok()) c.out(0, d.gather(stacked, rank_of(position) == 0 ? position : d.reshape(position, {}), 0));
+  if (c.b.ok()) c.out(0, d.gather(stacked, rank_of(position) == 0 ? position : d.reshape(position, {}), 0), list[0].element);
 }
 
 void import_at(NodeContext& c) {

@@ -1,5 +1,6 @@
 // Operators that give a tensor another shape, or a shape a tensor.
 
+#include "mote/compiler/frontends/onnx/narrow_words.h"
 #include "mote/compiler/frontends/onnx/op_support.h"
 #include "mote/ops/expand/expand.h"
 #include "mote/ops/fill/fill.h"
@@ -149,12 +150,15 @@ void import_size(NodeContext& c) {
 void import_constant_of_shape(NodeContext& c) {
   const auto* given = c.attr("value");
   Value* value = given != nullptr && given->has_t() ? c.constant(given->t()) : Decompose(c).number(0, DType::f32);
+  const int element = given != nullptr && given->has_t() ? narrow_element(given->t().data_type()) : 0;
+  Decompose d(c);
+  if (element != 0) value = spread_codes(d, value, *narrow_type(element));
   std::vector<int64_t> dims;
   if (value == nullptr) return;
-  if (!known_list(c.in(0), &dims)) return c.out(0, c.b.op(OpId::fill, {value, c.in(0)}));
+  if (!known_list(c.in(0), &dims)) return c.out(0, c.b.op(OpId::fill, {value, c.in(0)}), element);
   ops::fill::Attrs a;
   a.rank = static_cast<int32_t>(dims.size());
-  if (to_list(c, dims, a.dims)) c.out(0, c.b.op(OpId::fill, a, {value}));
+  if (to_list(c, dims, a.dims)) c.out(0, c.b.op(OpId::fill, a, {value}), element);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "mote/compiler/frontends/onnx/importer.h"
+#include "mote/compiler/frontends/onnx/narrow.h"
 #include "mote/core/tensor.h"
 
 namespace mote::frontends::onnx {
@@ -17,8 +18,13 @@ namespace fs = std::filesystem;
 // Of all sparse tensors written out: so much for each byte of theirs in the file, and beside that. A few bytes must not claim gigabytes.
 constexpr uint64_t kDenseGrowth = 64, kDenseAlways = 16u << 20;
 
+// Of a constant in the graph: 4-bit integers two to a byte, other narrow types one code to a byte.
+DType dtype_of_constant(int onnx_type) {
+  return onnx_type == TensorProto::INT4 ? DType::s4 : onnx_type == TensorProto::UINT4 ? DType::u4 : storage_of(onnx_type);
+}
+
 bool make_type(int onnx_type, const google::protobuf::RepeatedField<int64_t>& dims, ir::Type* out, std::string* error) {
-  out->dtype = to_dtype(onnx_type);
+  out->dtype = dtype_of_constant(onnx_type);
   if (out->dtype == DType::kNone) {
     *error = "has element type " + onnx_type_name(onnx_type) + ", which Mote does not have";
     return false;
@@ -59,6 +65,24 @@ bool narrow(const Field& field, uint64_t count, ir::Bytes* out, std::string* err
   return true;
 }
 
+// Bytes of the elements in the file, where 4-bit and 2-bit ones share a byte.
+uint64_t bytes_in_file(const TensorProto& t, const ir::Type& type) {
+  const NarrowType* narrow = narrow_type(t.data_type());
+  if (narrow == nullptr) return type.byte_size();
+  return (static_cast<uint64_t>(type.count()) * static_cast<uint64_t>(narrow->bits) + 7) / 8;
+}
+
+// Codes that share bytes in the file, the first in the lowest bits, one to a byte; signed integers with their sign.
+ir::Bytes unpacked(const ir::Bytes& packed, size_t count, const NarrowType& t) {
+  std::vector<uint8_t> codes(count);
+  const size_t in_byte = 8 / static_cast<size_t>(t.bits);
+  for (size_t i = 0; i < count; ++i) {
+    const int code = packed.data[i / in_byte] >> (i % in_byte * static_cast<size_t>(t.bits)) & ((1 << t.bits) - 1);
+    codes[i] = static_cast<uint8_t>(t.storage() == DType::s8 && code > t.high() ? code - (1 << t.bits) : code);
+  }
+  return ir::Bytes::own(std::move(codes));
+}
+
 bool read_typed(const TensorProto& t, const ir::Type& type, ir::Bytes* out, std::string* error) {
   const uint64_t n = static_cast<uint64_t>(type.count());
   switch (type.dtype) {
@@ -73,7 +97,7 @@ bool read_typed(const TensorProto& t, const ir::Type& type, ir::Bytes* out, std:
     case DType::s16:
     case DType::u16: return narrow<uint16_t>(t.int32_data(), n, out, error);
     case DType::boolean: return narrow<bool>(t.int32_data(), n, out, error);
-    default: return narrow<uint8_t>(t.int32_data(), type.byte_size(), out, error);  // 8-bit types, and 4-bit ones in pairs
+    default: return narrow<uint8_t>(t.int32_data(), bytes_in_file(t, type), out, error);  // a byte each, of whole bytes of narrow types
   }
 }
 
@@ -159,7 +183,7 @@ bool TensorReader::read_bytes(const TensorProto& t, const ir::Type& type, ir::By
     *error = "is stored in segments, which Mote does not read";
     return false;
   }
-  const uint64_t size = type.byte_size();
+  const uint64_t size = bytes_in_file(t, type);
   if (t.data_location() == TensorProto::EXTERNAL) return read_external(t, size, out, error);
   if (!t.has_raw_data()) return read_typed(t, type, out, error);
   if (t.raw_data().size() != size) {
@@ -175,6 +199,9 @@ ir::Value* TensorReader::make_constant(const TensorProto& t, const std::string& 
   ir::Bytes bytes;
   if (!make_type(t.data_type(), t.dims(), &type, error) || !read_bytes(t, type, &bytes, error)) return nullptr;
   if (type.dtype == DType::boolean) normalise_bools(&bytes);
+  const NarrowType* narrow = narrow_type(t.data_type());
+  if (narrow != nullptr && narrow->bits < 8 && !has_packed_kernels(*narrow))
+    bytes = unpacked(bytes, static_cast<size_t>(type.count()), *narrow);
   return graph_.add_constant(type.dtype, type.dims, std::move(bytes), name);
 }
 
@@ -189,6 +216,10 @@ ir::Value* TensorReader::make_dense(const ::onnx::SparseTensorProto& sparse, con
   const size_t width = dtype_bytes(type.dtype), rank = type.dims.size(), count = static_cast<size_t>(value_type.count());
   const bool tuples = index_type.rank() == 2;
   const size_t per_value = tuples ? rank : 1;
+  if (narrow_type(sparse.values().data_type()) != nullptr) {
+    *error = "is a sparse tensor of type " + onnx_type_name(sparse.values().data_type()) + ", expected a type of 8 bits or more";
+    return nullptr;
+  }
   if (width == 0 || index_type.dtype != DType::s64 || static_cast<size_t>(index_type.count()) != count * per_value) {
     *error = "is a sparse tensor whose indices do not fit its values";
     return nullptr;

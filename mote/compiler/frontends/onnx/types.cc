@@ -19,8 +19,6 @@ DType to_dtype(int onnx_type) {
     case TensorProto::INT64: return DType::s64;
     case TensorProto::UINT64: return DType::u64;
     case TensorProto::BOOL: return DType::boolean;
-    case TensorProto::INT4: return DType::s4;
-    case TensorProto::UINT4: return DType::u4;
     default: return DType::kNone;
   }
 }
