@@ -6,6 +6,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tflite"))
 import move_cases  # noqa: E402,F401
+import numpy_cases  # noqa: E402,F401
 import recurrent_cases  # noqa: E402,F401
 import stablehlo_cases  # noqa: E402,F401
 from flatbuffers import flexbuffers  # noqa: E402

@@ -67,7 +67,7 @@ def difference(expected, found):
 def agrees(expected, found):
     """None when integers agree to the bit and floats within the tolerance, else what differs."""
     for real in (False, True):
-        exact, worst, text = difference(*([[x for x in run if (x.dtype.kind == "f") == real] for run in runs] for runs in (expected, found)))
+        exact, worst, text = difference(*([[x for x in run if (x.dtype.kind == "f") == real] for run in r] for r in (expected, found)))
         if text or not (exact or (real and worst <= F32_TOLERANCE)):
             return text or f"largest difference {worst:.3g}"
     return None

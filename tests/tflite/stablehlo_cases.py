@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from op_cases import case, dims, one
+from op_cases import act_tensor, case, dims, one
 from tflite_writer import Graph, Op, Tensor
 
 TYPES = ["float32", "int32", "int8", "uint8", "int16", "int64"]
@@ -214,3 +214,57 @@ def rng_bit_generator(rng, algorithm):
     op = Op("STABLEHLO_RNG_BIT_GENERATOR", [x], [Tensor([count], "uint64"), y], options2=(
         "StablehloRngBitGeneratorOptions", dict(algorithm=["DEFAULT", "PHILOX", "THREEFRY"].index(algorithm))))
     return [Graph([op], [] if x.data is not None else [x], list(op.outputs))]
+
+
+@case("DIV", "int8", "uint8")
+def div(rng, dtype):
+    """Divisors that are not 0, which LiteRT refuses: one constant, several, or computed ones. Output scales for which its last shift is one
+    that C++ defines."""
+    shape = dims(rng, int(rng.integers(1, 4)))
+    x, z = act_tensor(rng, shape, dtype), act_tensor(rng, [1] if rng.integers(2) else shape, dtype)
+    y = act_tensor(rng, shape, dtype, s=float(np.float32(x.scale / z.scale / rng.uniform(65, 400))))
+    least, most = (-128, 128) if dtype == "int8" else (0, 256)
+    quotient = Op("DIV", [x, z], [y], ("DivOptions", dict(fused_activation_function=int(rng.integers(0, 4)))))
+    if rng.integers(2):
+        values = rng.integers(least, most, z.shape)
+        z.data = np.where(values == z.zero, z.zero + 1, values).astype(dtype)
+        return [Graph([quotient], [x], [y])]
+    given, floor = Tensor(z.shape, dtype, scale=z.scale, zero=z.zero), Tensor(z.shape, dtype, scale=z.scale, zero=z.zero)
+    floor.data = np.full(z.shape, z.zero + 1, dtype)
+    return [Graph([Op("MAXIMUM", [given, floor], [z], ("MaximumMinimumOptions", {})), quotient], [x, given], [y])]
+
+
+@case("NEG", "int8", "int16")
+def negate(rng, dtype):
+    shape = dims(rng, 3)
+    return one("NEG", [act_tensor(rng, shape, dtype)], [act_tensor(rng, shape, dtype)])
+
+
+@case("RIGHT_SHIFT", "int8", "uint8", "int16", "uint16", "int32", "uint32")
+def right_shift(rng, dtype):
+    shape = dims(rng, 3)
+    return one("RIGHT_SHIFT", [Tensor(shape, dtype), Tensor(shape, dtype)], [Tensor(shape, dtype)])
+
+
+@case("SUM bool")
+def sum_bool(rng):
+    x = Tensor(dims(rng, 3), "bool")
+    code = str(rng.choice(["SUM", "REDUCE_PROD"]))
+    return one(code, [x, Tensor.const(np.int32([1]))], [Tensor([x.shape[0], x.shape[2]], "bool")], ("ReducerOptions", {}))
+
+
+@case("SEGMENT_SUM", "float32", "int32")
+def segment_sum(rng, dtype):
+    ids = np.cumsum(rng.integers(0, 2, int(rng.integers(1, 9)))).astype(np.int32)
+    ids -= ids[0]
+    x = Tensor([len(ids), *dims(rng, int(rng.integers(0, 3)))], dtype)
+    return one("SEGMENT_SUM", [x, Tensor.const(ids)], [Tensor([int(ids[-1]) + 1, *x.shape[1:]], dtype)])
+
+
+@case("UNSORTED_SEGMENT", "SUM", "PROD", "MIN", "MAX")
+def unsorted_segment(rng, function):
+    """Ids below 0 leave rows out; computed ones too."""
+    count, dtype = int(rng.integers(1, 9)), str(rng.choice(["float32", "int32"]))
+    x, segments = Tensor([count, *dims(rng, int(rng.integers(0, 3)))], dtype), int(rng.integers(9, 12))
+    ids = Tensor([count], "int32") if rng.integers(2) else Tensor.const(rng.integers(-2, segments, count).astype(np.int32))
+    return one("UNSORTED_SEGMENT_" + function, [x, ids, Tensor.const(np.int32(segments))], [Tensor([segments, *x.shape[1:]], dtype)])

@@ -38,7 +38,7 @@ class Op:
 class Graph:
     def __init__(self, ops, inputs, outputs):
         self.ops, self.inputs, self.outputs = ops, inputs, outputs
-        self.tensors = []
+        self.tensors, self.expected = [], None  # expected: arrays to what a run must give, where LiteRT cannot tell
         for t in inputs + outputs + [t for o in ops for t in list(o.inputs) + list(o.outputs) + list(o.intermediates)]:
             if t is not None and not any(t is u for u in self.tensors):
                 self.tensors.append(t)

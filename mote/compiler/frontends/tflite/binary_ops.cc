@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mote/compiler/frontends/common/words.h"
 #include "mote/compiler/frontends/tflite/quant.h"
+#include "mote/ops/common/fixed_point.h"
 #include "mote/ops/common/quant_binary.h"
 #include "mote/ops/q_mul/q_mul.h"
 
@@ -89,11 +91,51 @@ void import_mul(Op& op) {
   op.set(quantized(op) ? quantized_product(op, act) : activate(op, op.b.op(OpId::mul, {op.value(0), op.value(1)}), act));
 }
 
+namespace {
+
+// x / z of 8 bits, rounded as TensorFlow Lite does: by the fixed-point reciprocal of z.
+int32_t quotient(int32_t x, int32_t z, Multiplier m) {
+  if (z < 0) x = -x, z = -z;
+  int over_unit = 0;
+  const int32_t inverse = ops::reciprocal_of(z, 31, &over_unit);
+  const int headroom = ops::leading_zeros(x >= 0 ? static_cast<uint32_t>(x) : 2 * static_cast<uint32_t>(-x) - 1) - (x >= 0 ? 1 : 0);
+  const int32_t unscaled = ops::doubling_high_mul(ops::wrapping_shift_left(x, headroom), inverse);
+  const int shift = over_unit + headroom - m.shift;
+  return ops::rounding_shift_right(ops::doubling_high_mul(unscaled, m.value), ops::clamp_to(shift, 0, 31));
+}
+
+// A table of all pairs; of one column where the divisor is one constant. Division by 0, which TensorFlow Lite refuses, gives the largest
+// number.
+Value* quantized_quotient(Op& op, ActivationFunctionType act) {
+  const Tensor &x = op.in(0), &z = op.in(1), &y = op.out();
+  if (!need_scales(op)) return nullptr;
+  if (x.dtype == DType::s16 || z.dtype != x.dtype || y.dtype != x.dtype) {
+    op.fail("DIV on quantized numbers of 16 bits is not supported",
+            "multiply by the reciprocal, or keep this operator in float when quantizing");
+    return nullptr;
+  }
+  const Multiplier m = quantize_multiplier(static_cast<double>(x.scale() / (z.scale() * y.scale())));
+  const Range clamp = activation_range(op, act, y), range = type_range(x.dtype);
+  const auto f = [&](int32_t a, int32_t b) {
+    return ops::clamp_to(b == z.zero() ? INT32_MAX : int64_t{quotient(a - x.zero(), b - z.zero(), m)} + y.zero(), clamp.lo, clamp.hi);
+  };
+  std::vector<int64_t> divisor;
+  if (op.ints(1, &divisor) && divisor.size() == 1 && rank_of(op.value(1)) <= rank_of(op.value(0)))
+    return lut8(op, op.value(0), y.dtype, [&](int32_t a) { return f(a, static_cast<int32_t>(divisor[0])); });
+  std::vector<uint8_t> table;
+  for (int32_t a = range.lo; a <= range.hi; ++a)
+    for (int32_t b = range.lo; b <= range.hi; ++b) table.push_back(static_cast<uint8_t>(f(a, b)));
+  Words w(op.b);
+  Value* row = w.mul(w.add(w.cast(op.value(0), DType::s32), -static_cast<double>(range.lo)), 256);
+  Value* at = w.add(row, w.add(w.cast(op.value(1), DType::s32), -static_cast<double>(range.lo)));
+  return w.gather(op.b.graph().add_constant(y.dtype, {65536}, ir::Bytes::own(std::move(table))), at, 0);
+}
+
+}  // namespace
+
 void import_div(Op& op) {
-  if (quantized(op))
-    return op.fail("DIV on quantized numbers is not supported",
-                   "multiply by the reciprocal, or keep this operator in float when quantizing");
-  op.set(activate(op, op.b.op(OpId::div, {op.value(0), op.value(1)}), op.options<fb::DivOptions>().fused_activation_function()));
+  const ActivationFunctionType act = op.options<fb::DivOptions>().fused_activation_function();
+  op.set(quantized(op) ? quantized_quotient(op, act) : activate(op, op.b.op(OpId::div, {op.value(0), op.value(1)}), act));
 }
 
 void import_add_n(Op& op) {
@@ -118,6 +160,19 @@ void import_squared_difference(Op& op) {
   op.set(requantize(op, square, 0, m, y.zero(), y.dtype, type_range(y.dtype)));
 }
 
+namespace {
+
+// Amounts are brought into what the type has bits for.
+Value* right_shift(Op& op) {
+  Words w(op.b);
+  Value* by = op.value(1);
+  const int bits = by == nullptr ? 1 : static_cast<int>(dtype_bits(by->type.dtype));
+  if (by != nullptr) by = w.op(OpId::minimum, {w.op(OpId::maximum, {by, w.number(0, by)}), w.number(bits - 1, by)});
+  return w.op(OpId::shift_right, {op.value(0), by});
+}
+
+}  // namespace
+
 void import_binary(Op& op) {
   OpId id = OpId::kNone;
   const bool truth = op.type_in(0) == DType::boolean;
@@ -131,9 +186,9 @@ void import_binary(Op& op) {
     case BuiltinOperator::LOGICAL_AND: id = OpId::logical_and; break;
     case BuiltinOperator::LOGICAL_OR: id = OpId::logical_or; break;
     case BuiltinOperator::BITWISE_XOR: id = OpId::bitwise_xor; break;
-    case BuiltinOperator::RIGHT_SHIFT: id = OpId::shift_right; break;
-    case BuiltinOperator::STABLEHLO_ADD: id = OpId::add; break;
-    case BuiltinOperator::STABLEHLO_MULTIPLY: id = OpId::mul; break;
+    case BuiltinOperator::RIGHT_SHIFT: return op.set(right_shift(op));
+    case BuiltinOperator::STABLEHLO_ADD: id = truth ? OpId::logical_or : OpId::add; break;
+    case BuiltinOperator::STABLEHLO_MULTIPLY: id = truth ? OpId::logical_and : OpId::mul; break;
     case BuiltinOperator::STABLEHLO_MAXIMUM: id = OpId::maximum; break;
     case BuiltinOperator::STABLEHLO_MINIMUM: id = OpId::minimum; break;
     case BuiltinOperator::STABLEHLO_AND: id = truth ? OpId::logical_and : OpId::bitwise_and; break;

@@ -118,14 +118,17 @@ void import_case(Op& op) {
 
 // The condition is computed once before the loop and at the end of each trip.
 void import_while(Op& op) {
+  const auto* o2 = op.source.table->builtin_options2_as_StablehloWhileOptions();
   const auto& o = op.options<fb::WhileOptions>();
+  const int32_t condition = o2 != nullptr ? o2->cond_subgraph_index() : o.cond_subgraph_index();
+  const int32_t trip = o2 != nullptr ? o2->body_subgraph_index() : o.body_subgraph_index();
   const std::vector<Value*> start = arguments(op, 0);
   if (!op.ok()) return;
   if (op.outputs() != start.size())
     return op.fail("a loop has as many outputs as inputs; found " + std::to_string(op.outputs()) + " and " + std::to_string(start.size()));
   ir::Graph& g = op.b.graph();
   std::vector<Value*> first;
-  if (!op.importer.import_subgraph(o.cond_subgraph_index(), op.b.block(), start, false, where(op), &first) || first.size() != 1)
+  if (!op.importer.import_subgraph(condition, op.b.block(), start, false, where(op), &first) || first.size() != 1)
     return op.fail("the condition is not supported");
   std::vector<Value*> in{nullptr, scalar(op.b, first[0])};
   in.insert(in.end(), start.begin(), start.end());
@@ -137,9 +140,9 @@ void import_while(Op& op) {
   g.add_argument(body, "", ir::Type{DType::boolean, {}, 0});
   std::vector<Value*> carried, next, again;
   for (Value* v : start) carried.push_back(g.add_argument(body, "", v->type, v->facts));
-  if (!op.importer.import_subgraph(o.body_subgraph_index(), body, carried, false, where(op), &next) || next.size() != start.size())
+  if (!op.importer.import_subgraph(trip, body, carried, false, where(op), &next) || next.size() != start.size())
     return op.fail("the loop's body is not supported");
-  if (!op.importer.import_subgraph(o.cond_subgraph_index(), body, next, false, where(op), &again) || again.size() != 1)
+  if (!op.importer.import_subgraph(condition, body, next, false, where(op), &again) || again.size() != 1)
     return op.fail("the condition is not supported");
   ir::NodeBuilder b(g, body, op.b.name());
   g.add_result(body, scalar(b, again[0]));
@@ -172,7 +175,8 @@ bool needs_copy(const Op& op) {
   const int32_t read = op.source.table->outputs()->Get(0);
   const auto changes = [](const Operator& o) {
     return o.code == BuiltinOperator::ASSIGN_VARIABLE || o.code == BuiltinOperator::CALL || o.code == BuiltinOperator::IF ||
-           o.code == BuiltinOperator::WHILE || o.code == BuiltinOperator::STABLEHLO_COMPOSITE;
+           o.code == BuiltinOperator::WHILE || o.code == BuiltinOperator::STABLEHLO_COMPOSITE ||
+           o.code == BuiltinOperator::STABLEHLO_CASE || o.code == BuiltinOperator::STABLEHLO_WHILE;
   };
   bool changed = false;
   for (size_t i = here + 1; i < all.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "mote/compiler/frontends/common/words.h"
 #include "mote/compiler/frontends/tflite/moves.h"
 #include "mote/ops/cast/cast.h"
 #include "mote/ops/common/reduce.h"
@@ -76,19 +77,23 @@ void import_sparse_to_dense(Op& op) {
   op.set(op.b.op(OpId::scatter_nd, ops::scatter_nd::Attrs{}, {base, indices, values}));
 }
 
-// Rows of input 0 with the same segment id are put together. The ids must be known: they decide the output's size, or may be negative,
-// which leaves rows out.
+// Rows of input 0 with the same segment id are put together. Without a number of segments the ids must be known: they decide the output's
+// size. Negative ids leave rows out: these go to a segment behind the others, which is cut off.
 void import_segments(Op& op) {
-  Value* x = op.value(0);
+  Value *x = op.value(0), *at = index_value(op, 1);
   std::vector<int64_t> ids, count;
-  if (x == nullptr || !op.need_ints(1, "the segment ids", &ids)) return;
+  if (x == nullptr || at == nullptr || (!op.has(2) && !op.need_ints(1, "the segment ids", &ids))) return;
   if (op.has(2) && (!op.need_ints(2, "the number of segments", &count) || count.size() != 1))
     return op.fail("expected one number of segments");
+  const bool known = op.ints(1, &ids);
   int64_t segments = op.has(2) ? count[0] : ids.empty() ? 0 : *std::max_element(ids.begin(), ids.end()) + 1;
   const size_t lead = op.in(1).dims.size();
-  if (lead > x->type.dims.size() || segments < 0 || segments > INT32_MAX) return op.fail("the segment ids do not fit the input");
-  const bool negative = std::any_of(ids.begin(), ids.end(), [&](int64_t i) { return i < 0 || i >= segments; });
-  if (negative) return op.fail("segment ids must lie between 0 and the number of segments");
+  if (lead > x->type.dims.size() || segments < 0 || segments >= INT32_MAX) return op.fail("the segment ids do not fit the input");
+  if (known && std::any_of(ids.begin(), ids.end(), [&](int64_t i) { return i >= segments || (i < 0 && !op.has(2)); }))
+    return op.fail("segment ids must lie between 0 and the number of segments");
+  const bool all = known && std::all_of(ids.begin(), ids.end(), [](int64_t i) { return i >= 0; });
+  Words w(op.b);
+  if (!all) at = w.op(OpId::where, {w.op(OpId::less, {at, w.number(0, at)}), w.number(static_cast<double>(segments++), at), at});
   Dims dims{static_cast<int32_t>(segments)};
   dims.insert(dims.end(), x->type.dims.begin() + static_cast<std::ptrdiff_t>(lead), x->type.dims.end());
   const bool real = x->type.dtype == DType::f32;
@@ -113,8 +118,9 @@ void import_segments(Op& op) {
   a.rank = static_cast<int32_t>(dims.size());
   std::copy(dims.begin(), dims.end(), a.dims);
   Value* base = op.b.op(OpId::fill, a, {number(op, start, x->type.dtype)});
-  Value* indices = op.b.unsqueeze(op.value(1), {static_cast<int64_t>(lead)});
-  op.set(op.b.op(OpId::scatter_nd, ops::scatter_nd::Attrs{reduction}, {base, indices, x}));
+  Value* indices = op.b.unsqueeze(at, {static_cast<int64_t>(lead)});
+  Value* y = op.b.op(OpId::scatter_nd, ops::scatter_nd::Attrs{reduction}, {base, indices, x});
+  op.set(all ? y : w.slice(y, 0, 0, segments - 1));
 }
 
 void import_top_k(Op& op) {

@@ -36,13 +36,13 @@ A reduce_attrs(const Dims& axes, bool keep) {
   return a;
 }
 
-OpId plain_reduction(BuiltinOperator code) {
+OpId plain_reduction(BuiltinOperator code, bool truth) {
   switch (code) {
     case BuiltinOperator::MEAN: return OpId::reduce_mean;
-    case BuiltinOperator::SUM: return OpId::reduce_sum;
+    case BuiltinOperator::SUM: return truth ? OpId::reduce_any : OpId::reduce_sum;
     case BuiltinOperator::REDUCE_MAX: return OpId::reduce_max;
     case BuiltinOperator::REDUCE_MIN: return OpId::reduce_min;
-    case BuiltinOperator::REDUCE_PROD: return OpId::reduce_prod;
+    case BuiltinOperator::REDUCE_PROD: return truth ? OpId::reduce_all : OpId::reduce_prod;
     case BuiltinOperator::REDUCE_ANY: return OpId::reduce_any;
     default: return OpId::reduce_all;
   }
@@ -79,7 +79,7 @@ void import_reduce(Op& op) {
   const bool quantized = op.in(0).quant.present() && (t == DType::s8 || t == DType::u8 || t == DType::s16);
   if (quantized) return op.set(quantized_reduction(op, axes, keep));
   if (axes.empty()) return op.set(x);
-  op.set(op.b.op(plain_reduction(op.code()), reduce_attrs<ops::ReduceAttrs>(axes, keep), {x}));
+  op.set(op.b.op(plain_reduction(op.code(), op.type_in(0) == DType::boolean), reduce_attrs<ops::ReduceAttrs>(axes, keep), {x}));
 }
 
 void import_arg_extreme(Op& op) {

@@ -167,7 +167,8 @@ Value* quantized_function(Op& op) {
 }  // namespace
 
 void import_unary(Op& op) {
-  if (!quantized(op)) return op.set(op.b.op(plain_operator(op.code()), {op.value(0)}));
+  // TensorFlow Lite negates the integers themselves, whatever zero they stand for.
+  if (!quantized(op) || op.code() == BuiltinOperator::NEG) return op.set(op.b.op(plain_operator(op.code()), {op.value(0)}));
   if (need_scale(op, op.in(0)) && need_scale(op, op.out())) op.set(quantized_function(op));
 }
 
