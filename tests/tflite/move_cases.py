@@ -312,6 +312,17 @@ def fake_quant(rng, kind):
                ("FakeQuantOptions", dict(min=-0.8, max=0.9, num_bits=8, narrow_range=False)))
 
 
+@case("QUANTIZE int4", "QUANTIZE", "CAST")
+def four_bits(rng, code):
+    """Through 4 bits, saturated, and moved there."""
+    shape, axes = dims(rng, 3), [int(v) for v in rng.permutation(3)]
+    s = dict(scale=float(np.float32(rng.uniform(0.1, 0.3))), zero=int(rng.integers(-3, 4))) if code == "QUANTIZE" else {}
+    x, a, y = Tensor(shape), Tensor(shape, "int4", **s), Tensor([shape[i] for i in axes])
+    b = Tensor(y.shape, "int4", **s)
+    back = Op("DEQUANTIZE" if code == "QUANTIZE" else "CAST", [b], [y])
+    return [Graph([Op(code, [x], [a]), Op("TRANSPOSE", [a, ints(*axes)], [b]), back], [x], [y])]
+
+
 # --- control flow and state ---
 
 

@@ -67,12 +67,16 @@ void import_quantize(Op& op) {
   const Tensor &x = op.in(0), &y = op.out();
   if (!need_scale(op, y)) return;
   if (op.is_float(0)) {
-    const std::vector<Value*> q = quant_operands(op, y, y.dtype);
+    // Numbers of 4 bits are kept in 8.
+    const bool narrow = y.dtype == DType::s4;
+    const DType to = narrow ? DType::s8 : y.dtype;
+    const std::vector<Value*> q = quant_operands(op, y, to);
     ops::quantize::Attrs a;
-    a.to = static_cast<uint32_t>(y.dtype);
+    a.to = static_cast<uint32_t>(to);
     a.axis = y.quant.axis;
     a.rounding = 1;
-    return op.set(op.b.op(OpId::quantize, a, {op.b.cast(op.value(0), DType::f32), q[0], q[1]}));
+    Value* v = op.b.op(OpId::quantize, a, {op.b.cast(op.value(0), DType::f32), q[0], q[1]});
+    return op.set(narrow ? clip_to(op, v, {-8, 7}) : v);
   }
   if (!need_scale(op, x)) return;
   if (x.quant.count() > 1 || y.quant.count() > 1) return op.fail("scales per channel cannot be changed");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mote/compiler/frontends/common/words.h"
 #include "mote/compiler/frontends/tflite/moves.h"
 #include "mote/ops/bitcast/bitcast.h"
 #include "mote/ops/expand/expand.h"
@@ -123,7 +124,13 @@ void import_broadcast_args(Op& op) {
   op.set(op.b.cast(int_vector(op, out), op.out().dtype));
 }
 
-void import_cast(Op& op) { op.set(op.b.cast(op.value(0), op.out().dtype)); }
+void import_cast(Op& op) {
+  Value* x = op.value(0);
+  if (op.out().dtype != DType::s4) return op.set(op.b.cast(x, op.out().dtype));
+  // Numbers of 4 bits are kept in 8.
+  Words w(op.b);
+  op.set(w.cast(w.op(OpId::minimum, {w.op(OpId::maximum, {x, w.number(-8, x)}), w.number(7, x)}), DType::s8));
+}
 
 void import_bitcast(Op& op) { op.set(op.b.op(OpId::bitcast, ops::bitcast::Attrs{static_cast<int32_t>(op.out().dtype)}, {op.value(0)})); }
 
