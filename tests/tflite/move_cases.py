@@ -367,7 +367,7 @@ def non_max_suppression(rng, version):
     corners[rng.integers(count)] = corners[0]
     boxes = Tensor.const(corners.astype(np.float32))
     scores = Tensor([count])
-    thresholds = [Tensor.const(np.float32(v)) for v in (rng.choice([0.3, 0.5, 1.0]), rng.uniform(-0.5, 0.5))]
+    thresholds = [Tensor.const(np.float32(v)) for v in (rng.choice([0.3, 0.5, 1.0]), rng.uniform(-0.5 if version != "V5 soft" else 0, 0.5))]
     inputs = [boxes, scores, Tensor.const(np.array(most, np.int32)), *thresholds]
     indices, values, valid = Tensor([most], "int32"), Tensor([most]), Tensor([], "int32")
     if version != "V4":

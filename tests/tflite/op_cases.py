@@ -394,7 +394,7 @@ reduction("MEAN", [F32, INT8, UINT8, INT16])
 reduction("SUM", [F32, UINT8, "int32"])
 reduction("REDUCE_MAX", [F32, INT8, UINT8, "int32"])
 reduction("REDUCE_MIN", [F32, INT8, "int32"])
-reduction("REDUCE_PROD", [F32, "int32"])
+reduction("REDUCE_PROD", [F32, INT8, INT16, "int32"])
 reduction("REDUCE_ANY", ["bool"])
 reduction("REDUCE_ALL", ["bool"])
 

@@ -1,7 +1,9 @@
 // Reductions along axes, positions of extremes, running sums.
 
 #include <algorithm>
+#include <cmath>
 
+#include "mote/compiler/frontends/common/words.h"
 #include "mote/compiler/frontends/tflite/moves.h"
 #include "mote/compiler/frontends/tflite/quant.h"
 #include "mote/ops/common/arg_reduce.h"
@@ -48,6 +50,45 @@ OpId plain_reduction(BuiltinOperator code, bool truth) {
   }
 }
 
+// Products of quantized numbers, one factor after the other, each product scaled as TensorFlow Lite scales 64-bit sums.
+Value* quantized_product(Op& op, Dims axes, bool keep) {
+  const Tensor &from = op.in(0), &to = op.out();
+  Value* x = op.value(0);
+  if (!need_scale(op, from) || !need_scale(op, to) || x == nullptr) return nullptr;
+  std::sort(axes.begin(), axes.end());
+  int64_t count = 1;
+  std::vector<int> perm(axes.begin(), axes.end());
+  std::vector<int64_t> sizes{1}, kept;
+  for (int i = 0; i < x->type.rank(); ++i) {
+    const int32_t size = dims_of(x)[static_cast<size_t>(i)];
+    const bool reduced = std::find(axes.begin(), axes.end(), i) != axes.end();
+    if (reduced) count *= size;
+    else perm.push_back(i), sizes.push_back(size);
+    if (!reduced || keep) kept.push_back(reduced ? 1 : size);
+  }
+  const Multiplier m =
+      quantize_multiplier(static_cast<double>(from.scale()) / std::pow(static_cast<double>(to.scale()), 1.0 / static_cast<double>(count)));
+  if (!x->type.is_static() || count < 1 || count > 256 || m.shift > 14 || m.shift < -47) {
+    op.fail("products of quantized numbers: expected a known shape, 1 to 256 factors and scales near each other");
+    return nullptr;
+  }
+  Words w(op.b);
+  const auto s64 = [&](int64_t v) { return op.b.graph().scalar<int64_t>(v); };
+  const auto scaled = [&](Value* v) {
+    const int64_t reduced = m.value < 0x7fff0000 ? (int64_t{m.value} + (1 << 15)) >> 16 : 0x7fff;
+    Value* sum = w.add(w.mul(v, s64(reduced)), s64(int64_t{1} << (14 - m.shift)));
+    return w.cast(w.op(OpId::shift_right, {sum, s64(15 - m.shift)}), DType::s32);
+  };
+  sizes[0] = count;
+  Value* factors = w.sub(w.cast(w.reshape(w.transpose(x, perm), sizes), DType::s64), s64(from.zero()));
+  Value* product = w.slice(factors, 0, 0, 1);
+  for (int64_t k = 1; k < count && op.ok(); ++k) product = w.cast(scaled(w.mul(product, w.slice(factors, 0, k, k + 1))), DType::s64);
+  const Range range = type_range(to.dtype);
+  Value* y = w.add(scaled(product), static_cast<double>(to.zero()));
+  y = w.op(OpId::minimum, {w.op(OpId::maximum, {y, w.number(range.lo, y)}), w.number(range.hi, y)});
+  return w.reshape(w.cast(y, to.dtype), kept);
+}
+
 Value* quantized_reduction(Op& op, const Dims& axes, bool keep) {
   using ops::q_reduce::Kind;
   const Tensor &x = op.in(0), &y = op.out();
@@ -57,6 +98,7 @@ Value* quantized_reduction(Op& op, const Dims& axes, bool keep) {
     case BuiltinOperator::SUM: a.kind = static_cast<uint32_t>(Kind::kSum); break;
     case BuiltinOperator::REDUCE_MAX: a.kind = static_cast<uint32_t>(Kind::kMax); break;
     case BuiltinOperator::REDUCE_MIN: a.kind = static_cast<uint32_t>(Kind::kMin); break;
+    case BuiltinOperator::REDUCE_PROD: return quantized_product(op, axes, keep);
     default: op.fail("the operator is not supported on quantized numbers", "keep this operator in float when quantizing"); return nullptr;
   }
   if (!need_scale(op, x) || !need_scale(op, y)) return nullptr;
