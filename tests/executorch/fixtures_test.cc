@@ -85,7 +85,8 @@ TEST_P(ExecutorchFixtures, GiveWhatExecutorchGives) {
 
 INSTANTIATE_TEST_SUITE_P(All, ExecutorchFixtures,
                          testing::Values("linear", "convolution", "channels_last", "recurrent", "attention", "total", "cache", "choice",
-                                         "reshapes", "open_batch", "open_reshapes", "open_attention", "mixed", "methods", "external", "xnnpack"),
+                                         "reshapes", "open_batch", "open_reshapes", "open_attention", "mixed", "methods", "external",
+                                         "xnnpack"),
                          [](const auto& fixture) { return std::string(fixture.param); });
 
 TEST(ExecutorchPrograms, AxesThatVaryAreOpen) {

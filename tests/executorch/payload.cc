@@ -28,23 +28,43 @@ bool read_payload_file(const ir::Bytes& file, PayloadParts* out) {
   return count > 0;
 }
 
+namespace {
+
+// Inputs that nothing reads are numbers.
+ir::Type type_of(const XnnModel& model, size_t input) {
+  if (model.arguments[input] < 0) return {DType::f32, {1}, 0};
+  const XnnTensor& t = model.tensors[static_cast<size_t>(model.arguments[input])];
+  return {t.dtype, t.dims, 0};
+}
+
+NamedData named_data(const PayloadParts& parts) {
+  return [&parts](std::string_view key) -> std::optional<ir::Bytes> {
+    const auto it = parts.named.find(key);
+    return it == parts.named.end() ? std::nullopt : std::optional<ir::Bytes>(it->second);
+  };
+}
+
+}  // namespace
+
+ir::Type input_type_of_payload(const PayloadParts& parts, size_t i) {
+  XnnModel model;
+  ir::Problems problems;
+  return read_xnn_model(parts.payload, named_data(parts), &model, problems, "payload") && i < model.inputs ? type_of(model, i) : ir::Type{};
+}
+
 Source source_of_payload(const PayloadParts& parts) {
   Source source;
   source.path = "payload";
   source.format = "xnnpack";
   source.import = [parts](const ImportOptions&, ir::Graph& graph, ir::Problems* problems) {
-    const NamedData data = [&parts](std::string_view key) -> std::optional<ir::Bytes> {
-      const auto it = parts.named.find(key);
-      return it == parts.named.end() ? std::nullopt : std::optional<ir::Bytes>(it->second);
-    };
+    const NamedData data = named_data(parts);
     XnnModel model;
     if (!read_xnn_model(parts.payload, data, &model, *problems, "payload")) return false;
     ir::Method& method = graph.add_method("forward");
     std::vector<ir::Value*> inputs, outputs;
     for (size_t i = 0; i < model.inputs; ++i) {
-      const bool used = model.arguments[i] >= 0;
-      const XnnTensor* t = used ? &model.tensors[static_cast<size_t>(model.arguments[i])] : nullptr;
-      inputs.push_back(graph.add_input(method, "in_" + std::to_string(i), used ? t->dtype : DType::f32, used ? t->dims : ir::Dims{1}));
+      const ir::Type type = type_of(model, i);
+      inputs.push_back(graph.add_input(method, "in_" + std::to_string(i), type.dtype, type.dims));
     }
     if (!import_xnnpack(parts.payload, data, graph, *method.block, inputs, {}, &outputs, *problems, "payload")) return false;
     for (size_t i = 0; i < outputs.size(); ++i) graph.add_output(method, "out_" + std::to_string(i), outputs[i]);

@@ -22,4 +22,7 @@ bool read_payload_file(const ir::Bytes& file, PayloadParts* out);
 // A source whose graph is the payload's alone, its inputs and outputs those of the method.
 Source source_of_payload(const PayloadParts& parts);
 
+// What such a source's method takes as input i.
+ir::Type input_type_of_payload(const PayloadParts& parts, size_t i);
+
 }  // namespace mote::frontends::executorch

@@ -47,8 +47,9 @@ def binary_cases():
     cases = {name: (Fn(f), (image(), image())) for name, f in fns.items()}
     cases["add_broadcast"] = (Fn(torch.add), (image(), torch.randn(1, 8, 1, 1)))
     cases["bmm"] = (Fn(torch.bmm), (torch.randn(3, 5, 7), torch.randn(3, 7, 4)))
-    cases["matmul_4d"] = (Fn(torch.matmul), (torch.randn(2, 3, 5, 7), torch.randn(2, 3, 7, 4)))
-    cases["attention"] = (Fn(F.scaled_dot_product_attention), tuple(torch.randn(1, 2, 6, 8) for _ in range(3)))
+    cases["mm"] = (Fn(torch.mm), (torch.randn(5, 7), torch.randn(7, 4)))
+    cases["attention"] = (Fn(lambda q, k, v: torch.bmm(torch.softmax(torch.bmm(q, k.transpose(1, 2)) * 0.3, -1), v)),
+                          tuple(torch.randn(2, 6, 8) for _ in range(3)))
     return cases
 
 
@@ -67,7 +68,7 @@ def layer_cases():
         "avg_pool": nn.AvgPool2d(2), "avg_pool_pad": nn.AvgPool2d(3, 2, padding=1, count_include_pad=False), "prelu": nn.PReLU(8, 0.3),
         "upsample": nn.UpsamplingBilinear2d(scale_factor=2), "upsample_size": nn.Upsample(size=(5, 17), mode="bilinear"),
         "mean": Fn(lambda x: x.mean((2, 3), keepdim=True)), "global_pool": nn.AdaptiveAvgPool2d(1),
-        "amax": Fn(lambda x: torch.amax(x, 2, keepdim=True)), "max_dim": Fn(lambda x: torch.max(x, 3, keepdim=True)),
+        "amax": Fn(lambda x: torch.amax(x, 2, keepdim=True)), "max_dim": Fn(lambda x: tuple(torch.max(x, 3, keepdim=True))),
         "residual": Fn(lambda c, x: torch.relu(c(x) + x), conv(8, 8, 3, padding=1)),
     }
     cases = {name: (m, (image(),)) for name, m in layers.items()}
@@ -87,14 +88,24 @@ def small_net():
 
 def quantized_cases():
     keep = {"conv", "conv_pad", "conv_1x1", "conv_dilated", "conv_groups", "conv_no_bias", "depthwise", "depthwise_x2", "conv_relu",
-            "conv_bn_relu6", "conv_transpose", "conv_transpose_extra", "max_pool", "mean", "global_pool", "residual", "linear", "linear_3d",
-            "linear_no_bias", "linear_relu", "upsample"}
+            "conv_bn_relu6", "conv_transpose", "conv_transpose_extra", "max_pool", "global_pool", "residual", "linear", "linear_3d",
+            "linear_no_bias", "linear_relu"}
     cases = {n: c for n, c in layer_cases().items() if n in keep}
     cases.update({n: c for n, c in binary_cases().items() if n in {"add", "add_relu", "mul", "cat", "cat4", "add_broadcast", "sub"}})
     cases["add_self"] = (Fn(lambda x: x + x), (image(),))
     cases["conv_max_pool"] = (nn.Sequential(nn.Conv2d(8, 8, 3), nn.ReLU(), nn.MaxPool2d(2)), (image(),))
     cases["conv_global"] = (nn.Sequential(nn.Conv2d(8, 8, 3), nn.AdaptiveAvgPool2d(1)), (image(),))
     cases["small_net"] = (small_net(), (torch.randn(1, 3, 24, 24),))
+    return cases
+
+
+def half_cases(kind):
+    if kind == "bf16":
+        return {"linear": (nn.Linear(24, 10), (torch.randn(4, 24),))}
+    keep = {"conv_relu", "depthwise", "conv_transpose", "max_pool", "linear", "mean", "prelu", "upsample"}
+    cases = {n: c for n, c in layer_cases().items() if n in keep}
+    cases.update({n: c for n, c in unary_cases().items() if n in {"sigmoid", "gelu", "hardswish", "softmax", "relu6", "exp"}})
+    cases.update({n: c for n, c in binary_cases().items() if n in {"add", "mul", "cat", "bmm"}})
     return cases
 
 

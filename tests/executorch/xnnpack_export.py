@@ -90,3 +90,15 @@ def write_case(folder, pte, inputs):
     for i, k in enumerate(ins):
         np.save(folder / f"in_{i}.npy", inputs[k].detach().contiguous().numpy())
     return outs
+
+
+def unbundle(data):
+    """Payload and named data of a file that bundle() made."""
+    parts, at = [], 8
+    for _ in range(struct.unpack_from("<I", data, 4)[0]):
+        for _ in range(2):
+            size = struct.unpack_from("<I", data, at)[0]
+            parts.append(data[at + 4:at + 4 + size])
+            at += 4 + size
+    named = {key.decode(): value for key, value in zip(parts[2::2], parts[3::2])}
+    return parts[1], named

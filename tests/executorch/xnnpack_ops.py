@@ -1,6 +1,7 @@
-"""xnnpack_ops.py RUNNER [--only NAME] [--kind f32|int8|dynamic|four]: payloads of single operators, compared with ExecuTorch's runtime.
+"""xnnpack_ops.py RUNNER [--only NAME] [--kind f32,f16,bf16,int8,dynamic,four]: payloads of single operators against ExecuTorch's runtime.
 
-f32 within 1e-4 of the largest output, static int8 equal, dynamic int8 and 4-bit within one quantization step of the input's rows."""
+f32 within 1e-4, static int8 equal, dynamic int8, 4-bit weights and 16-bit floats within LIMITS of the largest output: there a value that
+lies between two numbers may be rounded to the other one."""
 
 import argparse
 import pathlib
@@ -21,6 +22,11 @@ def all_cases(kind):
         for part in (cases.unary_cases, cases.binary_cases, cases.layer_cases):
             for name, (module, inputs) in part().items():
                 yield name, lambda m=module, i=inputs: et.export(m.eval(), i), inputs
+    if kind in ("f16", "bf16"):
+        dtype = torch.float16 if kind == "f16" else torch.bfloat16
+        for name, (module, inputs) in cases.half_cases(kind).items():
+            narrow = tuple(x.to(dtype) for x in inputs)
+            yield name, lambda m=module, i=narrow: et.export(m.to(dtype).eval(), i), narrow
     if kind == "int8":
         for name, (module, inputs) in cases.quantized_cases().items():
             yield name, lambda m=module, i=inputs: et.export(et.quantized(m.eval(), i), i), inputs
@@ -32,20 +38,19 @@ def all_cases(kind):
             yield name, lambda m=module, i=inputs, g=group: et.export(et.four_bits(m.eval(), g), i), inputs
 
 
+LIMITS = {"dynamic": 0.01, "four": 0.01, "f16": 2e-3, "bf16": 1e-2}
+
+
 def compare(kind, got, expected):
     """Empty, or what differs."""
     if got.shape != tuple(expected.shape):
         return f"shape {got.shape}, expected {tuple(expected.shape)}"
     g, e = got.astype(np.float64), expected.astype(np.float64)
-    if g.size == 0:
-        return ""
-    error = float(np.nanmax(np.abs(g - e)))
-    scale = max(float(np.max(np.abs(e))), 1e-6)
-    if kind == "int8" and error != 0:
-        return f"{int(np.sum(g != e))} of {g.size} differ, by at most {error:g} (largest {scale:g})"
-    if kind == "f32" and error > 1e-4 * max(scale, 1):
-        return f"error {error:g} (largest {scale:g})"
-    return f"error {error:g} (largest {scale:g})" if error > 0.02 * scale else ""
+    error, scale = (float(np.nanmax(np.abs(g - e))), float(np.max(np.abs(e)))) if g.size else (0.0, 0.0)
+    if kind == "int8":
+        return f"{int(np.sum(g != e))} of {g.size} differ, by at most {error:g} (largest {scale:g})" if error != 0 else ""
+    limit = 1e-4 * max(scale, 1) if kind == "f32" else LIMITS[kind] * max(scale, 1e-6)
+    return f"error {error:g} (largest {scale:g})" if not error <= limit else ""
 
 
 class Runner:
@@ -69,6 +74,8 @@ def make_case(folder, make, inputs):
     try:
         pte = make()
         expected = et.run(pte, inputs)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "model.pte").write_bytes(pte)
         order = et.write_case(folder, pte, inputs)
     except et.NotWhole as why:
         return f"not compared, {why}"
@@ -83,7 +90,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("runner")
     parser.add_argument("--only", default="")
-    parser.add_argument("--kind", default="f32,int8,dynamic,four")
+    parser.add_argument("--kind", default="f32,f16,bf16,int8,dynamic,four")
     parser.add_argument("--keep", default="", help="a folder for the cases")
     a = parser.parse_args()
     torch.set_num_threads(1)

@@ -11,11 +11,11 @@ namespace {
 using Kind = XnnQuant::Kind;
 using Scales = std::shared_ptr<const std::vector<float>>;
 
-constexpr flatbuffers::uoffset_t kMaxDepth = 16, kMaxTables = 1000000;
+constexpr flatbuffers::uoffset_t kXnnMaxDepth = 16, kXnnMaxTables = 1000000;
 constexpr uint32_t kMaxExterns = 1u << 16;
 constexpr char kMagic[] = "XH00";
 
-struct Parts {
+struct XnnParts {
   ir::Bytes flat, constants;
   bool has_header = false;
 };
@@ -53,9 +53,9 @@ TypeFact fact_of(xfb::Datatype t) {
   }
 }
 
-class Reader {
+class XnnReader {
  public:
-  Reader(const NamedData& data, XnnModel* out, ir::Problems& problems, const std::string& place)
+  XnnReader(const NamedData& data, XnnModel* out, ir::Problems& problems, const std::string& place)
       : data_(data), m_(*out), problems_(problems), place_(place) {}
 
   // The header and the tables: enough for the list of arguments.
@@ -64,7 +64,7 @@ class Reader {
     // The generated code reads numbers in place.
     if (reinterpret_cast<uintptr_t>(parts_.flat.data) % 16 != 0) parts_.flat = ir::Bytes::copy_of(parts_.flat.data, parts_.flat.size);
     m_.bytes = parts_.flat;
-    flatbuffers::Verifier verifier(m_.bytes.data, m_.bytes.size, kMaxDepth, kMaxTables);
+    flatbuffers::Verifier verifier(m_.bytes.data, m_.bytes.size, kXnnMaxDepth, kXnnMaxTables);
     if (!verifier.VerifyBuffer<xfb::Graph>(nullptr)) return wrong("the FlatBuffer is damaged: an offset or a length leads out of it");
     m_.graph = flatbuffers::GetRoot<xfb::Graph>(m_.bytes.data);
     if (m_.graph->num_externs() > kMaxExterns)
@@ -316,7 +316,7 @@ class Reader {
   XnnModel& m_;
   ir::Problems& problems_;
   const std::string& place_;
-  Parts parts_;
+  XnnParts parts_;
   std::map<uint32_t, ir::Bytes> buffers_;
   std::map<std::pair<const void*, uint32_t>, Scales> scales_;
   uint64_t inline_scales_ = 0;
@@ -333,14 +333,14 @@ bool is_xnnpack(const ir::Bytes& payload) {
 bool xnnpack_arity(const ir::Bytes& payload, size_t* inputs, size_t* outputs) {
   XnnModel model;
   ir::Problems problems;
-  if (!Reader({}, &model, problems, "").read_tables(payload)) return false;
+  if (!XnnReader({}, &model, problems, "").read_tables(payload)) return false;
   *inputs = model.inputs;
   *outputs = model.arguments.size() - model.inputs;
   return true;
 }
 
 bool read_xnn_model(const ir::Bytes& payload, const NamedData& data, XnnModel* out, ir::Problems& problems, const std::string& place) {
-  Reader reader(data, out, problems, place);
+  XnnReader reader(data, out, problems, place);
   return reader.read_tables(payload) && reader.read_constants();
 }
 

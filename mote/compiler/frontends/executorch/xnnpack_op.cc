@@ -12,8 +12,6 @@
 
 namespace mote::frontends::executorch {
 
-using Kind = XnnQuant::Kind;
-
 bool XnnRange::open() const { return std::isinf(lo) && lo < 0 && std::isinf(hi) && hi > 0; }
 
 XnnHeld* XnnOp::find(uint32_t id) {
@@ -71,18 +69,18 @@ Value* XnnOp::dequantize(const XnnTensor& t, const XnnHeld& h) {
   ops::dequantize::Attrs a;
   Value* v = h.value;
   if (v == nullptr || !b.ok()) return nullptr;
-  switch (h.scale != nullptr ? Kind::kToken : t.quant.kind) {
-    case Kind::kTensor:
+  switch (h.scale != nullptr ? XnnQuant::Kind::kToken : t.quant.kind) {
+    case XnnQuant::Kind::kTensor:
       if (v->type.dtype == DType::s32) return mul(cast(v, DType::f32), number(static_cast<double>(t.quant.scale), DType::f32));
       return b.op(OpId::dequantize, a, {v, number(static_cast<double>(t.quant.scale), DType::f32), number(t.quant.zero, v->type.dtype)});
-    case Kind::kChannel:
+    case XnnQuant::Kind::kChannel:
       a.axis = t.quant.axis;
       return b.op(OpId::dequantize, a, {v, floats(*t.quant.scales, {t.dims[static_cast<size_t>(t.quant.axis)]})});
-    case Kind::kGroup:
+    case XnnQuant::Kind::kGroup:
       a.axis = 1;
       a.block = t.quant.group_size;
       return b.op(OpId::dequantize, a, {v, floats(*t.quant.scales, {t.dims[0], t.dims[1] / t.quant.group_size})});
-    case Kind::kToken: {
+    case XnnQuant::Kind::kToken: {
       // Rows as the first axis, so that scales run along it.
       std::vector<int64_t> rows{-1};
       for (size_t i = v->type.dims.size() - static_cast<size_t>(t.quant.nonbatch_dims); i < v->type.dims.size(); ++i) {
@@ -99,7 +97,7 @@ Value* XnnOp::dequantize(const XnnTensor& t, const XnnHeld& h) {
 Value* XnnOp::real(uint32_t id, DType type) {
   const XnnHeld& h = held(id);
   const XnnTensor& t = tensor(id);
-  Value* v = t.quant.kind == Kind::kNone && h.scale == nullptr ? h.value : dequantize(t, h);
+  Value* v = t.quant.kind == XnnQuant::Kind::kNone && h.scale == nullptr ? h.value : dequantize(t, h);
   if (v == nullptr || !b.ok()) return nullptr;
   return type == DType::kNone ? v : cast(v, type);
 }
@@ -134,7 +132,7 @@ void XnnOp::set_real(uint32_t id, Value* v) {
   const XnnTensor& t = tensor(id);
   if (v == nullptr || !b.ok()) return;
   v = clip(v, range());
-  set(id, t.quant.kind == Kind::kNone ? v : quantize(v, t));
+  set(id, t.quant.kind == XnnQuant::Kind::kNone ? v : quantize(v, t));
 }
 
 XnnRange XnnOp::range() {
@@ -218,8 +216,8 @@ XnnHeld quantize_xnn_rows(ir::NodeBuilder& b, Value* v, int nonbatch_dims) {
 
 bool XnnOp::same_quant(const XnnTensor& a, const XnnTensor& c) const {
   if (a.dtype != c.dtype || a.quant.kind != c.quant.kind) return false;
-  if (a.quant.kind == Kind::kTensor) return a.quant.scale == c.quant.scale && a.quant.zero == c.quant.zero;
-  return a.quant.kind == Kind::kNone;
+  if (a.quant.kind == XnnQuant::Kind::kTensor) return a.quant.scale == c.quant.scale && a.quant.zero == c.quant.zero;
+  return a.quant.kind == XnnQuant::Kind::kNone;
 }
 
 }  // namespace mote::frontends::executorch

@@ -13,8 +13,6 @@
 namespace mote::frontends::executorch {
 namespace {
 
-using Kind = XnnQuant::Kind;
-
 constexpr uint32_t kTransposeWeights = 1, kTransposeA = 2, kSamePadding = 4, kReshape2d = 4;
 
 struct XnnProduct {
@@ -22,14 +20,14 @@ struct XnnProduct {
 };
 
 std::vector<float> filter_scales(const XnnTensor& w) {
-  return w.quant.kind == Kind::kChannel ? *w.quant.scales : std::vector<float>{w.quant.scale};
+  return w.quant.kind == XnnQuant::Kind::kChannel ? *w.quant.scales : std::vector<float>{w.quant.scale};
 }
 
 // Whether the product is of integers with one scale for the input and one, or one per output, for the weights.
 bool integer_product(XnnOp& o, const XnnProduct& p, size_t channel_axis) {
   const XnnTensor &x = o.tensor(p.input), &w = o.tensor(p.filter), &y = o.tensor(p.output);
-  const bool weights =
-      w.per_tensor() || (w.quant.kind == Kind::kChannel && w.dtype != DType::s32 && static_cast<size_t>(w.quant.axis) == channel_axis);
+  const bool weights = w.per_tensor() || (w.quant.kind == XnnQuant::Kind::kChannel && w.dtype != DType::s32 &&
+                                          static_cast<size_t>(w.quant.axis) == channel_axis);
   const bool bias = p.bias == kNoValue || o.tensor(p.bias).dtype == DType::s32;
   return weights && bias && x.per_tensor() && y.per_tensor();
 }
@@ -37,7 +35,7 @@ bool dynamic_product(XnnOp& o, const XnnProduct& p, int nonbatch_dims, size_t ch
   const XnnTensor &x = o.tensor(p.input), &w = o.tensor(p.filter), &y = o.tensor(p.output);
   const bool x_ok = o.held(p.input).scale != nullptr && (x.dynamic() ? x.quant.nonbatch_dims : 1) == nonbatch_dims;
   const bool bias = p.bias == kNoValue || o.tensor(p.bias).is_float();
-  return x_ok && bias && y.is_float() && w.quant.kind == Kind::kChannel && static_cast<size_t>(w.quant.axis) == channel_axis;
+  return x_ok && bias && y.is_float() && w.quant.kind == XnnQuant::Kind::kChannel && static_cast<size_t>(w.quant.axis) == channel_axis;
 }
 
 // Float scales as XNNPACK multiplies them; sums are scaled in float and rounded to nearest, ties to even.
@@ -46,7 +44,7 @@ Value* integer_epilogue(XnnOp& o, const XnnProduct& p, A* a) {
   const XnnTensor &x = o.tensor(p.input), &w = o.tensor(p.filter), &y = o.tensor(p.output);
   a->to = static_cast<uint32_t>(y.dtype);
   a->input_zero = x.quant.zero;
-  a->weight_zero = w.quant.kind == Kind::kTensor ? w.quant.zero : 0;
+  a->weight_zero = w.quant.kind == XnnQuant::Kind::kTensor ? w.quant.zero : 0;
   a->output_zero = y.quant.zero;
   const XnnIntRange r = o.quantized_range(y);
   a->clamp_lo = r.lo;
@@ -84,9 +82,10 @@ Value* multiply(XnnOp& o, const XnnProduct& p, Value* x, bool turned) {
   ops::matmul::Attrs a;
   a.transpose_b = turned ? 0 : 1;
   o.set_activation(&a);
-  const bool packed = !turned && (w.quant.kind == Kind::kGroup || (w.quant.kind == Kind::kChannel && w.quant.axis == 0));
+  const bool packed =
+      !turned && (w.quant.kind == XnnQuant::Kind::kGroup || (w.quant.kind == XnnQuant::Kind::kChannel && w.quant.axis == 0));
   const DType type = packed ? DType::f32 : o.work_type(p.output, {p.input, p.filter});
-  if (o.tensor(p.input).quant.kind != Kind::kNone || o.held(p.input).scale != nullptr) {
+  if (o.tensor(p.input).quant.kind != XnnQuant::Kind::kNone || o.held(p.input).scale != nullptr) {
     Value* whole = o.real(p.input, type);
     x = o.op(OpId::reshape, {whole, o.shape_of(x)});
   } else {
@@ -97,8 +96,8 @@ Value* multiply(XnnOp& o, const XnnProduct& p, Value* x, bool turned) {
   if (!packed) return o.b.op(OpId::matmul, a, {x, weights, bias});
   a.group_size = w.quant.group_size;
   const int32_t rows = w.dims[0];
-  Value* scales =
-      w.quant.kind == Kind::kGroup ? o.floats(*w.quant.scales, {rows, w.dims[1] / w.quant.group_size}) : o.floats(*w.quant.scales, {rows});
+  Value* scales = w.quant.kind == XnnQuant::Kind::kGroup ? o.floats(*w.quant.scales, {rows, w.dims[1] / w.quant.group_size})
+                                                         : o.floats(*w.quant.scales, {rows});
   return o.b.op(OpId::matmul, a, {x, weights, bias, nullptr, scales});
 }
 

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mote/compiler/driver/compile.h"
+#include "mote/compiler/driver/run.h"
 #include "mote/compiler/frontends/executorch/xnnpack_testing.h"
 
 namespace mote::frontends::executorch {

@@ -6,8 +6,6 @@
 
 #include <cstring>
 
-#include "mote/compiler/driver/compile.h"
-#include "mote/compiler/driver/run.h"
 #include "mote/compiler/frontends/executorch/xnnpack_model.h"
 
 namespace mote::frontends::executorch {
