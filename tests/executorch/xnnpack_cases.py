@@ -68,7 +68,7 @@ def layer_cases():
         "avg_pool": nn.AvgPool2d(2), "avg_pool_pad": nn.AvgPool2d(3, 2, padding=1, count_include_pad=False), "prelu": nn.PReLU(8, 0.3),
         "upsample": nn.UpsamplingBilinear2d(scale_factor=2), "upsample_size": nn.Upsample(size=(5, 17), mode="bilinear"),
         "mean": Fn(lambda x: x.mean((2, 3), keepdim=True)), "global_pool": nn.AdaptiveAvgPool2d(1),
-        "amax": Fn(lambda x: torch.amax(x, 2, keepdim=True)), "max_dim": Fn(lambda x: tuple(torch.max(x, 3, keepdim=True))),
+        "amax": Fn(lambda x: torch.amax(x, 2, keepdim=True)),
         "residual": Fn(lambda c, x: torch.relu(c(x) + x), conv(8, 8, 3, padding=1)),
     }
     cases = {name: (m, (image(),)) for name, m in layers.items()}

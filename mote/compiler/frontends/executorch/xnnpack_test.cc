@@ -126,6 +126,110 @@ TEST(Xnnpack, QuantizedProductHasTheDelegatesBits) {
   }
 }
 
+namespace {
+
+driver::Array floats(const std::vector<int64_t>& dims, const std::vector<float>& v) {
+  driver::Array a;
+  a.dtype = DType::f32;
+  a.dims = dims;
+  a.data.resize(v.size() * sizeof(float));
+  std::memcpy(a.data.data(), v.data(), a.data.size());
+  return a;
+}
+template <class T>
+std::vector<T> values_of(const driver::Array& a) {
+  std::vector<T> v(a.data.size() / sizeof(T));
+  std::memcpy(v.data(), a.data.data(), a.data.size());
+  return v;
+}
+// 0.37, -0.71, ...: numbers without an order.
+std::vector<float> mixed(size_t n) {
+  std::vector<float> v;
+  for (size_t i = 0; i < n; ++i) v.push_back(std::sin(static_cast<float>(i * i + 3 * i) * 0.7f));
+  return v;
+}
+
+}  // namespace
+
+// The partitioner writes none of these three.
+TEST(Xnnpack, ArgMaxPoolingCountsColumnByColumn) {
+  PayloadWriter w;
+  w.value(Datatype::fp32, {1, 4, 6, 1}, kExternalInput);
+  w.value(Datatype::fp32, {1, 2, 2, 1}, kExternalOutput);
+  w.value(Datatype::int32, {1, 2, 2, 1}, kExternalOutput);
+  w.node(NodeUnion::XNNArgMaxPooling2d, xfb::CreateArgMaxPooling(w.b, 0, 0, 0, 0, 2, 3, 0, 1, 2, 0));
+  const std::vector<float> x = mixed(24);
+  const auto out = run_payload(w.finish(), {floats({1, 4, 6, 1}, x)});
+  ASSERT_EQ(out.size(), 2u);
+  const auto best = values_of<float>(out[0]);
+  const auto place = values_of<int64_t>(out[1]);
+  for (size_t oy = 0; oy < 2; ++oy)
+    for (size_t ox = 0; ox < 2; ++ox) {
+      float most = -INFINITY;
+      int64_t at = 0;
+      for (size_t py = 0; py < 2; ++py)
+        for (size_t px = 0; px < 3; ++px)
+          if (const float v = x[(oy * 2 + py) * 6 + ox * 3 + px]; v > most) most = v, at = static_cast<int64_t>(px * 2 + py);
+      EXPECT_EQ(best[oy * 2 + ox], most);
+      EXPECT_EQ(place[oy * 2 + ox], at);
+    }
+}
+
+TEST(Xnnpack, Elu) {
+  PayloadWriter w;
+  w.value(Datatype::fp32, {16}, kExternalInput);
+  w.value(Datatype::fp32, {16}, kExternalOutput);
+  w.node(NodeUnion::XNNELU, xfb::CreateElu(w.b, 0.5f, 0, 1));
+  const std::vector<float> x = mixed(16);
+  const auto y = values_of<float>(run_payload(w.finish(), {floats({16}, x)}).at(0));
+  for (size_t i = 0; i < 16; ++i) EXPECT_NEAR(y[i], x[i] < 0 ? 0.5f * std::expm1(x[i]) : x[i], 1e-6f);
+}
+
+TEST(Xnnpack, Attention) {
+  constexpr size_t kT = 3, kU = 4, kC = 2;
+  PayloadWriter w;
+  w.value(Datatype::fp32, {1, 1, kT, kC}, kExternalInput);
+  w.value(Datatype::fp32, {1, 1, kU, kC}, kExternalInput);
+  w.value(Datatype::fp32, {1, 1, kU, kC}, kExternalInput);
+  w.value(Datatype::fp32, {kC}, 0, w.constant<float>({0.5f, 0.25f}));
+  w.value(Datatype::fp32, {kT, kU}, 0, w.constant<float>({0, 0, 0, -50, 0, 0, 1, 0, 0, 0, 0, 0}));
+  w.value(Datatype::fp32, {1, 1, kT, kC}, kExternalOutput);
+  w.node(NodeUnion::XNNScaledDotProductAttention, xfb::CreateAttention(w.b, 0, 1, 2, 3, 4, 5));
+  const std::vector<float> q = mixed(kT * kC), k = mixed(kU * kC), v = mixed(kU * kC), scale{0.5f, 0.25f};
+  const std::vector<float> mask{0, 0, 0, -50, 0, 0, 1, 0, 0, 0, 0, 0};
+  const auto out = run_payload(w.finish(), {floats({1, 1, kT, kC}, q), floats({1, 1, kU, kC}, k), floats({1, 1, kU, kC}, v)});
+  const auto y = values_of<float>(out.at(0));
+  for (size_t t = 0; t < kT; ++t) {
+    std::vector<float> e(kU);
+    float total = 0;
+    for (size_t u = 0; u < kU; ++u) {
+      float s = mask[t * kU + u];
+      for (size_t c = 0; c < kC; ++c) s += q[t * kC + c] * scale[c] * k[u * kC + c];
+      total += e[u] = std::exp(s);
+    }
+    for (size_t c = 0; c < kC; ++c) {
+      float expected = 0;
+      for (size_t u = 0; u < kU; ++u) expected += e[u] / total * v[u * kC + c];
+      EXPECT_NEAR(y[t * kC + c], expected, 1e-5f);
+    }
+  }
+}
+
+// Rows of an odd number of 4-bit weights begin at bytes in the file.
+TEST(Xnnpack, FourBitRowsOfOddLength) {
+  PayloadWriter w;
+  const uint32_t filter = w.constant<uint8_t>({0x2f, 0x08, 0x70, 0x09});  // (15, 2, 8), (0, 7, 9): 7 -6 0, -8 -1 1
+  const std::vector<float> scales{0.5f, 2};
+  const auto quant = xfb::CreatePerChannelQuantDirect(w.b, &scales, 0);
+  w.value(Datatype::fp32, {1, 3}, kExternalInput);
+  w.value(Datatype::qcint4, {2, 3}, 0, filter, xfb::QuantParams::PerChannelQuant, quant.Union());
+  w.value(Datatype::fp32, {1, 2}, kExternalOutput);
+  w.node(NodeUnion::XNNFullyConnected, xfb::CreateFullyConnected(w.b, 0, 1, kNoValue, 2, 0));
+  const auto y = values_of<float>(run_payload(w.finish(), {floats({1, 3}, {1, 2, 4})}).at(0));
+  EXPECT_NEAR(y[0], -2.5f, 1e-5f);
+  EXPECT_NEAR(y[1], -12, 1e-5f);
+}
+
 TEST(Xnnpack, EveryUnsupportedNodeIsToldByName) {
   PayloadWriter w;
   w.value(Datatype::fp32, {4}, kExternalInput);
