@@ -187,16 +187,17 @@ fuzz_target() {
 
 # What reads a program or runs one, for ./do fuzz; and what else reads untrusted bytes.
 fuzz_runtime="program_fuzz mutate_fuzz op_fuzz call_fuzz host_fuzz isa_fuzz"
-fuzz_readers="model_fuzz-onnx model_fuzz-tflite model_fuzz-torch model_fuzz-tosa json_fuzz metadata_fuzz package_fuzz manifest_fuzz policy_fuzz"
-fuzz_readers+=" registry_fuzz"
+fuzz_readers="model_fuzz-onnx model_fuzz-tflite model_fuzz-torch model_fuzz-executorch model_fuzz-tosa json_fuzz metadata_fuzz package_fuzz"
+fuzz_readers+=" manifest_fuzz policy_fuzz registry_fuzz"
 
 # PRESET SECONDS NAME...: fuzz targets of a sanitizer build, as many at a time as there are processors; a crash or hang fails.
 fuzz_targets() {
   local preset=$1 seconds=$2 work=build/$1/fuzz name
   local names=("${@:3}")
   local -A process=()
-  rm -rf "$work" && mkdir -p "$work/seeds" "$work/seeds_torch"
+  rm -rf "$work" && mkdir -p "$work/seeds" "$work/seeds_torch" "$work/seeds_executorch"
   for name in tests/torch/fixtures/*/model.pt2; do cp "$name" "$work/seeds_torch/$(basename "$(dirname "$name")").pt2"; done
+  for name in tests/executorch/fixtures/*/model.pte; do cp "$name" "$work/seeds_executorch/$(basename "$(dirname "$name")").pte"; done
   if ! "build/$preset/bin/make_corpus" "$work/seeds" 500 > "$work/make_corpus.log" 2>&1; then
     cat "$work/make_corpus.log"
     count make_corpus 1
@@ -207,6 +208,7 @@ fuzz_targets() {
     while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do sleep 0.5; done
     case $name in
       model_fuzz-torch) fuzz_target "$preset" "$name" model_fuzz 262144 "$seconds" "$work/seeds_torch" & ;;
+      model_fuzz-executorch) fuzz_target "$preset" "$name" model_fuzz 98304 "$seconds" "$work/seeds_executorch" & ;;
       model_fuzz-*) fuzz_target "$preset" "$name" model_fuzz 32768 "$seconds" "tests/fuzz_models/corpus/${name#*-}" & ;;
       host_fuzz) fuzz_target "$preset" "$name" "$name" 16384 "$seconds" "$work/seeds" tests/fuzz/corpus tests/fuzz/corpus_host & ;;
       # PoCL compiles each kernel when it meets it, for seconds, and never frees some of what it compiled.

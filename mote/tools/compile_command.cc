@@ -302,7 +302,7 @@ int compile(const CommandSettings& s) {
 void add_compile(CLI::App& app, Context& context) {
   auto s = std::make_shared<CommandSettings>();
   CLI::App* c = app.add_subcommand("compile", "Compile an ONNX or TFLite model into a program");
-  c->add_option("MODEL", s->model, "model (.onnx, .tflite, .pt2, .tosa)");
+  c->add_option("MODEL", s->model, "model (.onnx, .tflite, .pt2, .pte, .tosa)");
   c->add_option("--output,-o", s->output, "program to write (.mote)");
   c->add_option("--emit", s->emit, "mote: a program (default); cpp: OUT.h and OUT.cc, which call kernels directly (docs/tinyml.md)")
       ->check(CLI::IsMember({"mote", "cpp"}));

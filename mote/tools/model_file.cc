@@ -39,7 +39,8 @@ std::string folder_text(const std::string& path) {
   for (const fs::path& entry : entries_of(path)) {
     names.push_back(entry.filename().string());
     const std::string extension = entry.extension().string();
-    if (extension == ".onnx" || extension == ".tflite" || extension == ".pt2") return text + "; in it is a model: " + entry.string();
+    if (extension == ".onnx" || extension == ".tflite" || extension == ".pt2" || extension == ".pte")
+      return text + "; in it is a model: " + entry.string();
   }
   const frontends::OtherFormat* format = frontends::other_format_of_folder(path, names);
   return format == nullptr ? text : text + " (" + format->what + "); " + format->advice;

@@ -35,7 +35,8 @@ CompiledModel compile_untrusted(ConstBytes model, bool run) {
   r.tflite = model.size >= 8 && std::memcmp(model.data + 4, "TFL3", 4) == 0;
   r.tosa = model.size >= 8 && std::memcmp(model.data + 4, "TOSA", 4) == 0;
   r.torch = model.size >= 4 && std::memcmp(model.data, "PK\3\4", 4) == 0;
-  source.path = r.tflite ? "fuzz.tflite" : r.torch ? "fuzz.pt2" : r.tosa ? "fuzz.tosa" : "fuzz.onnx";
+  r.executorch = model.size >= 8 && std::memcmp(model.data + 4, "ET12", 4) == 0;
+  source.path = r.tflite ? "fuzz.tflite" : r.torch ? "fuzz.pt2" : r.tosa ? "fuzz.tosa" : r.executorch ? "fuzz.pte" : "fuzz.onnx";
   source.bytes = ir::Bytes::copy_of(model.data, model.size);
   driver::CompileOptions options;
   options.import.max_trips = 64;

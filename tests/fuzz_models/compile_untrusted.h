@@ -8,8 +8,8 @@
 namespace mote::fuzz {
 
 struct CompiledModel {
-  bool tflite = false, torch = false, tosa = false;  // else ONNX
-  bool imported = false;                             // got past the front end
+  bool tflite = false, torch = false, tosa = false, executorch = false;  // else ONNX
+  bool imported = false;                                                 // got past the front end
   bool compiled = false;
   size_t file_bytes = 0;
   std::string problem;  // the first

@@ -26,7 +26,9 @@ int64_t number(Dice& dice, int64_t now) {
 }
 
 bool is_flatbuffer(const ModelBytes& bytes) {
-  return bytes.size() >= 8 && (std::memcmp(bytes.data() + 4, "TFL3", 4) == 0 || std::memcmp(bytes.data() + 4, "TOSA", 4) == 0);
+  if (bytes.size() < 8) return false;
+  const auto is = [&](const char* signature) { return std::memcmp(bytes.data() + 4, signature, 4) == 0; };
+  return is("TFL3") || is("TOSA") || is("ET12");
 }
 bool is_zip(const ModelBytes& bytes) { return bytes.size() >= 4 && std::memcmp(bytes.data(), "PK\3\4", 4) == 0; }
 

@@ -56,7 +56,8 @@ long most_memory_mb() {
 std::vector<fs::path> model_files(int count, char** paths) {
   std::vector<fs::path> all;
   const auto add = [&](const fs::path& p) {
-    const bool model = p.extension() == ".onnx" || p.extension() == ".tflite" || p.extension() == ".pt2" || p.extension() == ".tosa";
+    const fs::path type = p.extension();
+    const bool model = type == ".onnx" || type == ".tflite" || type == ".pt2" || type == ".tosa" || type == ".pte";
     if (model && fs::file_size(p) <= kMostSeedBytes) all.push_back(p);
   };
   for (int i = 0; i < count; ++i) {
@@ -102,6 +103,7 @@ class Stress {
     tflite_ += r.tflite;
     torch_ += r.torch;
     tosa_ += r.tosa;
+    executorch_ += r.executorch;
     ++executions_;
     imported_ += r.imported;
     compiled_ += r.compiled;
@@ -110,19 +112,18 @@ class Stress {
 
   void tell() const {
     std::printf(
-        "stress_models: %llu executions (%llu TFLite, %llu PyTorch, %llu TOSA), %llu imported, %llu compiled, slowest %.2f s "
-        "(execution %llu), %ld MB\n",
+        "stress_models: %llu executions (%llu TFLite, %llu PyTorch, %llu TOSA, %llu ExecuTorch), %llu imported, %llu compiled, "
+        "slowest %.2f s (execution %llu), %ld MB\n",
         static_cast<unsigned long long>(executions_), static_cast<unsigned long long>(tflite_), static_cast<unsigned long long>(torch_),
-        static_cast<unsigned long long>(tosa_),
-        static_cast<unsigned long long>(imported_), static_cast<unsigned long long>(compiled_), slowest_,
-        static_cast<unsigned long long>(slowest_number_), most_memory_mb());
+        static_cast<unsigned long long>(tosa_), static_cast<unsigned long long>(executorch_), static_cast<unsigned long long>(imported_),
+        static_cast<unsigned long long>(compiled_), slowest_, static_cast<unsigned long long>(slowest_number_), most_memory_mb());
     std::fflush(stdout);
   }
 
  private:
   std::vector<fs::path> files_;
   std::vector<ModelBytes> seeds_;
-  uint64_t seed_, executions_ = 0, tflite_ = 0, torch_ = 0, tosa_ = 0, imported_ = 0, compiled_ = 0, slowest_number_ = 0;
+  uint64_t seed_, executions_ = 0, tflite_ = 0, torch_ = 0, tosa_ = 0, executorch_ = 0, imported_ = 0, compiled_ = 0, slowest_number_ = 0;
   double slowest_ = 0;
 };
 

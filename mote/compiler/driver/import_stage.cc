@@ -46,7 +46,7 @@ const frontends::Frontend* frontend_of(Context& c) {
   const frontends::OtherFormat* other = frontends::other_format(c.source);
   if (other == nullptr && frontend != nullptr) return frontend;
   c.fail(file_part(c.source.path),
-         std::string("expected an ONNX, TFLite or torch.export model, found ") + (other != nullptr ? other->what : "none of these"),
+         std::string("expected an ONNX, TFLite, torch.export or ExecuTorch model, found ") + (other != nullptr ? other->what : "none of these"),
          other != nullptr ? other->advice : "see docs/compiling.md for what can be read");
   return nullptr;
 }

@@ -61,7 +61,8 @@ struct XnnpackCall {
 
 std::vector<int> order_of(const fb::Tensor* t) {
   std::vector<int> order;
-  for (uint32_t k = 0; t != nullptr && t->dim_order() != nullptr && k < t->dim_order()->size(); ++k) order.push_back(t->dim_order()->Get(k));
+  for (uint32_t k = 0; t != nullptr && t->dim_order() != nullptr && k < t->dim_order()->size(); ++k)
+    order.push_back(t->dim_order()->Get(k));
   return std::is_sorted(order.begin(), order.end()) ? std::vector<int>{} : order;
 }
 
@@ -107,7 +108,8 @@ bool Plan::read_xnnpack(const fb::BackendDelegate& delegate, const fb::DelegateC
   for (uint32_t i = 0; i < count; ++i) {
     const int64_t index = call.args()->Get(i);
     if (i >= inputs) {
-      if (tensor_at(index) == nullptr) return wrong(where(at), "the delegate writes value " + std::to_string(index) + ", which is no tensor");
+      if (tensor_at(index) == nullptr)
+        return wrong(where(at), "the delegate writes value " + std::to_string(index) + ", which is no tensor");
       written.push_back(index);
       made.output_orders.push_back(order_of(tensor_at(index)));
       continue;

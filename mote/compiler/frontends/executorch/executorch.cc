@@ -11,9 +11,9 @@ constexpr uint64_t kItemsOfByte = 2, kItemsAlways = 1u << 16;
 // The partitioner that put a part of the model where it is, as people know it.
 std::string partitioner_of(const std::string& id) {
   const std::pair<const char*, const char*> kKnown[] = {
-      {"CoreMLBackend", "CoreMLPartitioner"},   {"VulkanBackend", "VulkanPartitioner"}, {"QnnBackend", "QnnPartitioner"},
-      {"EthosUBackend", "EthosUPartitioner"},   {"MPSBackend", "MPSPartitioner"},       {"VgfBackend", "VgfPartitioner"},
-      {"OpenvinoBackend", "OpenvinoPartitioner"}, {"CudaBackend", "CudaPartitioner"},   {"NeuropilotBackend", "NeuropilotPartitioner"},
+      {"CoreMLBackend", "CoreMLPartitioner"},     {"VulkanBackend", "VulkanPartitioner"}, {"QnnBackend", "QnnPartitioner"},
+      {"EthosUBackend", "EthosUPartitioner"},     {"MPSBackend", "MPSPartitioner"},       {"VgfBackend", "VgfPartitioner"},
+      {"OpenvinoBackend", "OpenvinoPartitioner"}, {"CudaBackend", "CudaPartitioner"},     {"NeuropilotBackend", "NeuropilotPartitioner"},
   };
   for (const auto& [name, partitioner] : kKnown)
     if (id == name) return partitioner;

@@ -53,8 +53,9 @@ bool Plan::read_kernel(const fb::KernelCall& call, uint32_t at) {
   const Kernel* k = find_kernel(kernel);
   if (k == nullptr) return read_unknown_kernel(call, kernel, at);
   if (count < k->arguments.size() + std::max<size_t>(k->outputs, 1))
-    return wrong(where(at), kernel + " has " + std::to_string(count) + " arguments, expected " +
-                                std::to_string(k->arguments.size() + std::max<size_t>(k->outputs, 1)) + " or more",
+    return wrong(where(at),
+                 kernel + " has " + std::to_string(count) + " arguments, expected " +
+                     std::to_string(k->arguments.size() + std::max<size_t>(k->outputs, 1)) + " or more",
                  "export the program again with ExecuTorch 1.5");
   return add_node(*k, call, name_ + "/" + short_name(kernel) + "_" + std::to_string(at));
 }

@@ -8,7 +8,7 @@
 namespace mote::frontends::executorch {
 
 struct KernelArgument {
-  std::string name;     // empty: nobody asks for it
+  std::string name;      // empty: nobody asks for it
   bool is_type = false;  // an integer that is a ScalarType
 };
 

@@ -60,8 +60,8 @@ class Plan {
  private:
   using Item = torch::Item;
   struct Value {
-    std::string name;           // what holds it now; empty: nothing has written it yet
-    bool placeholder = false;   // an input or a state: written in place
+    std::string name;          // what holds it now; empty: nothing has written it yet
+    bool placeholder = false;  // an input or a state: written in place
     uint32_t writes = 0;
   };
   // Planned memory at one place: who wrote it last.
@@ -127,7 +127,7 @@ class Plan {
   torch::GraphDef* graph_ = nullptr;  // that instructions are added to
   std::vector<Value> values_;
   std::map<Place, Holder> holders_;
-  std::vector<Undo>* undo_ = nullptr;           // inside a branch
+  std::vector<Undo>* undo_ = nullptr;  // inside a branch
   std::map<int64_t, std::string>* written_ = nullptr;
 };
 

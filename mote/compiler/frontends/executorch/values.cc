@@ -18,12 +18,13 @@ const fb::ExtraTensorInfo& extra_of(const fb::Tensor& t) {
 
 }  // namespace
 
-// The serialized numbers count from 1, and bf16 stands elsewhere.
+// The serialized numbers count from 1, but bf16 and the wide unsigned integers stand elsewhere.
 int scalar_type_of(int8_t t) {
   if (t == 15) return 13;                // bf16
+  if (t == 28 || t == 29) return t + 6;  // u32, u64
   if (t >= 23 && t <= 26) return 29;     // the 8-bit floats
   if (t >= 12 && t <= 22) return 0;      // quantized and packed bits
-  return t < 0 || t > 29 ? 0 : t + 1;
+  return t < 0 || t > 27 ? 0 : t + 1;
 }
 
 torch::TensorMeta Plan::meta_of(const fb::Tensor& t) const {
@@ -127,12 +128,12 @@ std::string Plan::add_constant(int64_t index, const fb::Tensor& t) {
   const fb::ExtraTensorInfo& extra = extra_of(t);
   const bool external = extra.location() == fb::TensorDataLocation::EXTERNAL;
   const std::string fqn = text_of(extra.fully_qualified_name());
-  const std::optional<ir::Bytes> bytes =
-      external ? shared_.program.named(fqn) : shared_.program.constant(t.data_buffer_idx(), bytes_of(t));
+  const std::optional<ir::Bytes> bytes = external ? shared_.program.named(fqn) : shared_.program.constant(t.data_buffer_idx(), bytes_of(t));
   if (!bytes || bytes->size < bytes_of(t)) {
     wrong("value " + std::to_string(index),
-          external ? "its data '" + fqn + "' (" + std::to_string(bytes_of(t)) + " bytes) is not in the program and in no .ptd file beside it"
-                   : "its " + std::to_string(bytes_of(t)) + " bytes of data do not lie in the file",
+          external
+              ? "its data '" + fqn + "' (" + std::to_string(bytes_of(t)) + " bytes) is not in the program and in no .ptd file beside it"
+              : "its " + std::to_string(bytes_of(t)) + " bytes of data do not lie in the file",
           external ? "put the .ptd file that was exported with the program into its folder" : "export the program again");
     return "";
   }

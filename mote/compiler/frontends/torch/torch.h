@@ -18,7 +18,8 @@ namespace mote::frontends::torch {
 class Op;
 struct ProgramDef;
 
-// A parameter, buffer or constant tensor; a buffer without bytes is zeros. The bytes are shared, not copied, where they are dense in row-major order.
+// A parameter, buffer or constant tensor; a buffer without bytes is zeros. The bytes are shared, not copied, where they are dense in
+// row-major order.
 struct TensorData {
   DType dtype = DType::kNone;
   std::vector<int64_t> shape;
