@@ -7,6 +7,7 @@
 #include "mote/tools/compile_checks.h"
 #include "mote/tools/compile_settings.h"
 #include "mote/tools/emit_source.h"
+#include "mote/tools/emit_tosa.h"
 #include "mote/tools/ethosu.h"
 #include "mote/tools/files.h"
 #include "mote/tools/inspect.h"
@@ -245,6 +246,20 @@ int compile_for_ethosu(const CommandSettings& s) {
   return kSuccess;
 }
 
+// A TOSA FlatBuffer in place of a program.
+int compile_to_tosa(const CommandSettings& s) {
+  if (s.quantize.wanted()) throw usage("--emit tosa: writes a model as it is: expected no --quantize");
+  const frontends::Source source = open_model(s.model);
+  check_output_path(s.output, s.model);
+  std::vector<uint8_t> bytes;
+  ir::Problems problems;
+  if (!model_to_tosa(source, all_options(s), &bytes, &problems)) return report_problems(s, problems);
+  save(s.output, {bytes.data(), bytes.size()});
+  if (s.json) print_json({{"model", s.model}, {"file", s.output}, {"file_bytes", bytes.size()}});
+  else std::printf("%s -> %s, %s\n", s.model.c_str(), s.output.c_str(), bytes_text(bytes.size()).c_str());
+  return kSuccess;
+}
+
 int compile(const CommandSettings& s) {
   if (s.list_passes) {
     for (const std::string& name : passes::pass_names()) std::printf("%s\n", name.c_str());
@@ -253,6 +268,7 @@ int compile(const CommandSettings& s) {
   if (s.model.empty()) throw usage("MODEL is required");
   if (s.output.empty()) throw usage("--output is required: mote compile MODEL -o OUT.mote");
   if (is_ethosu(s.compile.target)) return compile_for_ethosu(s);
+  if (s.emit == "tosa") return compile_to_tosa(s);
   const uint64_t begin = clock_now_ns();
   Progress progress;
   progress.show("read", 0);
@@ -304,8 +320,9 @@ void add_compile(CLI::App& app, Context& context) {
   CLI::App* c = app.add_subcommand("compile", "Compile an ONNX or TFLite model into a program");
   c->add_option("MODEL", s->model, "model (.onnx, .tflite, .pt2, .pte, .tosa)");
   c->add_option("--output,-o", s->output, "program to write (.mote)");
-  c->add_option("--emit", s->emit, "mote: a program (default); cpp: OUT.h and OUT.cc, which call kernels directly (docs/tinyml.md)")
-      ->check(CLI::IsMember({"mote", "cpp"}));
+  c->add_option("--emit", s->emit, "mote: a program (default); cpp: OUT.h and OUT.cc, which call kernels directly (docs/tinyml.md); tosa: a "
+                "TOSA 1.0 FlatBuffer (docs/tosa.md)")
+      ->check(CLI::IsMember({"mote", "cpp", "tosa"}));
   add_compile_options(c, &s->compile);
   add_quantize_options(c, &s->quantize);
   c->add_option("--external-weights", s->weights, "write the constants to this file instead, for several programs to share");

@@ -50,6 +50,7 @@ COMPILER = {
     "emit": {"memory", "program"},
     "assemble": {"ir", "schedule", "program", "emit"},
     "emit/cpp": {"schedule", "program", "assemble"},
+    "emit/tosa": {"ir"},
     "placement": {"ir", "target", "program", "assemble"},
     "driver": {"ir", "target", "frontends", "frontends/common", "passes", "placement", "schedule", "memory", "program", "assemble", "emit"},
     "quant": {"ir", "passes", "schedule", "driver"},

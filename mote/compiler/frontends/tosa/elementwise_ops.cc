@@ -140,7 +140,8 @@ void import_negate(Op& op) {
   if (!op.ok()) return;
   const DType t = x->type.dtype;
   if (is_float(t) || (t == DType::s32 && in_zero == 0 && out_zero == 0)) return op.set(op.op(OpId::neg, {x}));
-  Value* y = op.sub(op.number(static_cast<double>(in_zero + out_zero), DType::s64), op.cast(x, DType::s64));
+  const DType wide = t == DType::s32 ? DType::s64 : DType::s32;
+  Value* y = op.sub(op.number(static_cast<double>(in_zero + out_zero), wide), op.cast(x, wide));
   const int64_t top = t == DType::s8 ? INT8_MAX : t == DType::s16 ? INT16_MAX : INT32_MAX;
   op.set(op.cast(op.clamp(y, -top - 1, top), t));
 }

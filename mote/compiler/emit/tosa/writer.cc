@@ -1,0 +1,229 @@
+#include "mote/compiler/emit/tosa/writer.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace mote::emit::tosa {
+namespace {
+
+template <class T>
+void put(std::vector<uint8_t>* to, T v) {
+  const auto* p = reinterpret_cast<const uint8_t*>(&v);
+  to->insert(to->end(), p, p + sizeof v);
+}
+
+template <class T>
+T saturated(double v) {
+  using L = std::numeric_limits<T>;
+  return v >= static_cast<double>(L::max()) ? L::max() : v <= static_cast<double>(L::min()) ? L::min() : static_cast<T>(v);
+}
+
+void put_number(std::vector<uint8_t>* to, fb::DType t, double v) {
+  switch (t) {
+    case fb::DType::BOOL: put<uint8_t>(to, v != 0); break;
+    case fb::DType::INT8: put(to, saturated<int8_t>(v)); break;
+    case fb::DType::INT16: put(to, saturated<int16_t>(v)); break;
+    case fb::DType::INT32: put(to, saturated<int32_t>(v)); break;
+    case fb::DType::INT48: {
+      const int64_t wide = saturated<int64_t>(v);
+      for (int i = 0; i < 6; ++i) put(to, static_cast<uint8_t>(static_cast<uint64_t>(wide) >> (8 * i)));
+      break;
+    }
+    case fb::DType::FP16: put(to, f16(v)); break;
+    case fb::DType::BF16: put(to, bf16(v)); break;
+    default: put(to, static_cast<float>(v)); break;
+  }
+}
+
+// The attribute table of an operator without fields: the tables of the union are in the order of the operators, but for the last ones.
+fb::Attribute kind_of(fb::Op code) { return static_cast<fb::Attribute>(static_cast<int>(code)); }
+
+}  // namespace
+
+fb::DType type_of(DType t) {
+  switch (t) {
+    case DType::boolean: return fb::DType::BOOL;
+    case DType::s8:
+    case DType::u8: return fb::DType::INT8;
+    case DType::s16:
+    case DType::u16: return fb::DType::INT16;
+    case DType::s32:
+    case DType::u32: return fb::DType::INT32;
+    case DType::s64: return fb::DType::INT48;
+    case DType::f32: return fb::DType::FP32;
+    case DType::f16: return fb::DType::FP16;
+    case DType::bf16: return fb::DType::BF16;
+    default: return fb::DType::UNKNOWN;
+  }
+}
+
+void Writer::declare(const Operand& x, const std::vector<uint8_t>* data) {
+  flatbuffers::Offset<flatbuffers::Vector<uint8_t>> bytes = 0;
+  if (data != nullptr) {
+    b.ForceVectorAlignment(data->size(), 1, 8);
+    bytes = b.CreateVector(*data);
+  }
+  const auto dims = b.CreateVector(x.dims);
+  tensors_.push_back(fb::CreateTosaTensor(b, b.CreateString(x.name), dims, x.type, bytes));
+}
+
+Operand Writer::bytes(fb::DType type, const Dims& dims, const void* data, size_t size) {
+  const Operand x{fresh("c"), type, dims};
+  const auto* p = static_cast<const uint8_t*>(data);
+  const std::vector<uint8_t> copy(p, p + size);
+  declare(x, &copy);
+  ops_.push_back(fb::CreateTosaOperator(b, fb::Op::CONST, fb::Attribute::ConstAttribute, fb::CreateConstAttribute(b).Union(),
+                                        b.CreateVectorOfStrings(std::vector<std::string>{}),
+                                        b.CreateVectorOfStrings(std::vector<std::string>{x.name})));
+  return x;
+}
+
+Operand Writer::numbers(fb::DType type, const Dims& dims, const std::vector<double>& values) {
+  std::vector<uint8_t> data;
+  for (const double v : values) put_number(&data, type, v);
+  return bytes(type, dims, data.data(), data.size());
+}
+
+Operand Writer::shape(const std::vector<int64_t>& sizes) {
+  const Operand x{fresh("s"), fb::DType::SHAPE, {static_cast<int32_t>(sizes.size())}};
+  std::vector<uint8_t> data;
+  for (const int64_t s : sizes) put(&data, s);
+  b.ForceVectorAlignment(data.size(), 1, 8);
+  const auto bytes = b.CreateVector(data);
+  shapes_.push_back(fb::CreateTosaShape(b, b.CreateString(x.name), static_cast<uint32_t>(sizes.size()), bytes));
+  ops_.push_back(fb::CreateTosaOperator(b, fb::Op::CONST_SHAPE, fb::Attribute::ConstShapeAttribute,
+                                        fb::CreateConstShapeAttribute(b).Union(), b.CreateVectorOfStrings(std::vector<std::string>{}),
+                                        b.CreateVectorOfStrings(std::vector<std::string>{x.name})));
+  return x;
+}
+
+Operand Writer::of(const Value* v) {
+  const auto found = values_.find(v);
+  if (found != values_.end()) return found->second;
+  if (v == nullptr || !v->is_constant() || v->layout != Layout::kPlain) {
+    fail("an operand is missing");
+    return {};
+  }
+  const fb::DType t = type_of(v->type.dtype);
+  if (t == fb::DType::UNKNOWN) {
+    fail(std::string("constants of type ") + dtype_name(v->type.dtype) + " have no place in TOSA");
+    return {};
+  }
+  if (t != fb::DType::INT48) return values_[v] = bytes(t, v->type.dims, v->data.data, v->data.size);
+  // Small numbers of 64 bits are mostly indices.
+  std::vector<double> wide;
+  bool small = true;
+  for (size_t i = 0; i + 8 <= v->data.size; i += 8) {
+    int64_t x;
+    std::memcpy(&x, v->data.data + i, sizeof x);
+    wide.push_back(static_cast<double>(x));
+    small = small && x >= INT32_MIN && x <= INT32_MAX;
+  }
+  return values_[v] = numbers(small ? fb::DType::INT32 : fb::DType::INT48, v->type.dims, wide);
+}
+
+Operand Writer::of(const Value* v, int rank) {
+  Operand x = of(v);
+  if (!ok() || static_cast<int>(x.dims.size()) >= rank) return x;
+  Dims dims(static_cast<size_t>(rank) - x.dims.size(), 1);
+  dims.insert(dims.end(), x.dims.begin(), x.dims.end());
+  return reshape(x, dims);
+}
+
+Operand Writer::op(fb::Op code, fb::Attribute kind, flatbuffers::Offset<void> attribute, const std::vector<Operand>& in, fb::DType type,
+                   const Dims& dims) {
+  std::vector<std::string> names;
+  for (const Operand& x : in) names.push_back(x.name);
+  const Operand y{fresh("t"), type, dims};
+  declare(y, nullptr);
+  ops_.push_back(fb::CreateTosaOperator(b, code, kind, attribute, b.CreateVectorOfStrings(names),
+                                        b.CreateVectorOfStrings(std::vector<std::string>{y.name})));
+  return y;
+}
+
+Operand Writer::op(fb::Op code, const std::vector<Operand>& in, fb::DType type, const Dims& dims) {
+  return op(code, kind_of(code), fb::CreateAddAttribute(b).Union(), in, type, dims);
+}
+
+Operand Writer::reshape(const Operand& x, const Dims& dims) {
+  if (x.dims == dims) return x;
+  return op(fb::Op::RESHAPE, {x, shape({dims.begin(), dims.end()})}, x.type, dims);
+}
+
+Operand Writer::cast(const Operand& x, fb::DType to) { return x.type == to ? x : op(fb::Op::CAST, {x}, to, x.dims); }
+
+Operand Writer::binary(fb::Op code, const Operand& x, const Operand& y) {
+  Dims dims = x.dims;
+  for (size_t i = 0; i < dims.size() && i < y.dims.size(); ++i) dims[i] = dims[i] == 1 ? y.dims[i] : dims[i];
+  const bool test = code == fb::Op::EQUAL || code == fb::Op::GREATER || code == fb::Op::GREATER_EQUAL;
+  const fb::DType type = test ? fb::DType::BOOL : x.type;
+  if (code == fb::Op::MAXIMUM)
+    return op(code, fb::Attribute::MaximumAttribute, fb::CreateMaximumAttribute(b, fb::NanPropagationMode::PROPAGATE).Union(), {x, y}, type,
+              dims);
+  if (code == fb::Op::MINIMUM)
+    return op(code, fb::Attribute::MinimumAttribute, fb::CreateMinimumAttribute(b, fb::NanPropagationMode::PROPAGATE).Union(), {x, y}, type,
+              dims);
+  if (code == fb::Op::MUL) return op(code, {x, y, zero(fb::DType::INT8)}, type, dims);
+  return op(code, {x, y}, type, dims);
+}
+
+Operand Writer::transpose(const Operand& x, const std::vector<int>& perm) {
+  Dims dims;
+  bool same = true;
+  for (size_t i = 0; i < perm.size(); ++i) {
+    dims.push_back(x.dims[static_cast<size_t>(perm[i])]);
+    same = same && perm[i] == static_cast<int>(i);
+  }
+  if (same) return x;
+  const std::vector<int32_t> list(perm.begin(), perm.end());
+  return op(fb::Op::TRANSPOSE, fb::Attribute::TransposeAttribute, fb::CreateTransposeAttributeDirect(b, &list).Union(), {x}, x.type, dims);
+}
+
+Operand Writer::clamp(const Operand& x, double lo, double hi) {
+  std::vector<uint8_t> low, high;
+  put_number(&low, x.type, lo);
+  put_number(&high, x.type, hi);
+  if (x.type == fb::DType::INT32) {  // CLAMP has no 32-bit integers
+    const int rank = static_cast<int>(x.dims.size());
+    return binary(fb::Op::MINIMUM, binary(fb::Op::MAXIMUM, x, number(x.type, lo, rank)), number(x.type, hi, rank));
+  }
+  b.ForceVectorAlignment(low.size(), 1, 8);
+  const auto lo_bytes = b.CreateVector(low);
+  b.ForceVectorAlignment(high.size(), 1, 8);
+  const auto hi_bytes = b.CreateVector(high);
+  return op(fb::Op::CLAMP, fb::Attribute::ClampAttribute,
+            fb::CreateClampAttribute(b, lo_bytes, hi_bytes, fb::NanPropagationMode::PROPAGATE).Union(), {x}, x.type, x.dims);
+}
+
+void Writer::input(const Value* v, const std::string& name) {
+  const Operand x{name, type_of(v->type.dtype), v->type.dims};
+  if (x.type == fb::DType::UNKNOWN || x.type == fb::DType::INT48)
+    return fail(std::string("inputs of type ") + dtype_name(v->type.dtype) + " have no place in TOSA");
+  declare(x, nullptr);
+  inputs_.push_back(name);
+  bind(v, x);
+}
+
+void Writer::output(const Value* v, const std::string& name) {
+  const Operand x = of(v);
+  if (!ok()) return;
+  if (x.type == fb::DType::INT48 || (v->type.dtype == DType::s64 && x.type == fb::DType::INT32))
+    return fail("outputs of type s64 have no place in TOSA");
+  const Operand y{name, x.type, x.dims};
+  declare(y, nullptr);
+  ops_.push_back(fb::CreateTosaOperator(b, fb::Op::IDENTITY, fb::Attribute::IdentityAttribute, fb::CreateIdentityAttribute(b).Union(),
+                                        b.CreateVectorOfStrings(std::vector<std::string>{x.name}),
+                                        b.CreateVectorOfStrings(std::vector<std::string>{name})));
+  outputs_.push_back(name);
+}
+
+std::vector<uint8_t> Writer::finish() {
+  const auto block = fb::CreateTosaBasicBlock(b, b.CreateString("main"), b.CreateVector(ops_), b.CreateVector(tensors_),
+                                              b.CreateVectorOfStrings(inputs_), b.CreateVectorOfStrings(outputs_), b.CreateVector(shapes_));
+  const std::vector<flatbuffers::Offset<fb::TosaBasicBlock>> blocks{block};
+  const std::vector<flatbuffers::Offset<fb::TosaRegion>> regions{fb::CreateTosaRegionDirect(b, "main", &blocks)};
+  b.Finish(fb::CreateTosaGraphDirect(b, fb::CreateVersion(b, 1, 0, 0, false), &regions), fb::TosaGraphIdentifier());
+  return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
+}
+
+}  // namespace mote::emit::tosa
