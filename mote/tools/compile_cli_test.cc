@@ -106,6 +106,18 @@ TEST_F(CompileCli, TextsThatFitNothingAreSaid) {
   }
 }
 
+TEST_F(CompileCli, AdviceHasTheNamesAtHand) {
+  fs::create_directories(in("saved"));
+  write("saved/saved_model.pb", "x");
+  const std::string to = " -o " + in("x.mote");
+  EXPECT_TRUE(contains(mote("compile " + in("saved") + to).err, "--saved-model " + in("saved") + " --output"));
+  write("mine.h5", std::string("\x89HDF\r\n\x1a\n", 8) + std::string(64, 'x'));
+  EXPECT_TRUE(contains(mote("compile " + in("mine.h5") + to).err, "load_model('" + in("mine.h5") + "')"));
+  namespace onnx = cli_test::onnx;
+  write("m.onnx", onnx::model(onnx::input("x", {2}) + onnx::node("Rellu", "r", {"x"}, "y") + onnx::output("y", {2})));
+  EXPECT_TRUE(contains(mote("compile " + in("m.onnx") + to).err, "(did you mean 'Relu'?)"));
+}
+
 TEST_F(CompileCli, PoliciesNameWhatExists) {
   const std::pair<const char*, const char*> cases[] = {
       {"[default]\nrequire = [\"cup\"]\n", "did you mean 'cpu'?"},

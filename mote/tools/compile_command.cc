@@ -13,9 +13,11 @@
 #include "mote/tools/inspect.h"
 #include "mote/tools/model_file.h"
 #include "mote/tools/nearest.h"
+#include "mote/tools/partial.h"
 #include "mote/tools/placement_summary.h"
 #include "mote/tools/progress.h"
 #include "mote/tools/quantize_settings.h"
+#include "mote/tools/release_report.h"
 #include "mote/tools/size_report.h"
 #include "mote/tools/text_checks.h"
 #include "mote/tools/text_table.h"
@@ -31,7 +33,7 @@ struct CommandSettings {
   QuantizeSettings quantize;
   std::vector<std::string> print_after;
   int golden_examples = -1;  // -1: one, within the driver's bounds
-  bool time_passes = false, size = false, list_passes = false, json = false;
+  bool time_passes = false, size = false, list_passes = false, partial = false, json = false;
 };
 
 // Metadata from the command line: what people should know of the program.
@@ -145,6 +147,7 @@ Json result_json(const CommandSettings& s, const driver::CompileResult& r, const
             {"slow_paths", r.slow_paths},
             {"notes", r.notes}};
   if (!r.portable.empty()) j["portable"] = r.portable;
+  if (!r.missing_ops.empty()) j["missing"] = missing_json(r.missing_ops), j["stub"] = stub_path(s.output);
   if (!r.placement.pieces.empty()) j["placement"] = placement_json(r.placement, target);
   if (s.size) j["size"] = size_json(size_report(view));
   return j;
@@ -176,16 +179,28 @@ void print_text(const CommandSettings& s, const driver::CompileResult& r, const 
   if (s.size) std::printf("%s", size_text(size_report(view), 20).c_str());
   for (const std::string& line : r.slow_paths) std::fprintf(stderr, "mote: warning: %s\n", line.c_str());
   print_placement(r.placement, target);
+  for (const ir::MissingOp& m : r.missing_ops)
+    std::fprintf(stderr, "mote: warning: %s is to be filled in for %zu %s: %s\n", m.symbol.c_str(), m.nodes.size(),
+                 m.nodes.size() > 1 ? "nodes" : "node", stub_path(s.output).c_str());
   for (const std::string& note : r.notes) std::fprintf(stderr, "mote: note: %s\n", note.c_str());
 }
 
-int report_problems(const CommandSettings& s, const ir::Problems& problems) {
+// Of a model with operators that its front end refused: what share is supported. Empty where nothing was refused.
+Support support_after(const frontends::Source& source, const driver::CompileOptions& options, const driver::CompileResult& result) {
+  const auto refused = [](const ir::SourceNode& n) { return n.refused; };
+  const bool any = std::any_of(result.source_nodes.begin(), result.source_nodes.end(), refused);
+  return any ? support_of(source, options, true) : Support{};
+}
+
+int report_problems(const CommandSettings& s, const ir::Problems& problems, const Support& support) {
   const std::string text = problems_text(s.model, problems);
-  std::fprintf(stderr, "mote: %s", text.c_str());
+  std::fprintf(stderr, "mote: %s%s", text.c_str(), support_text(support).c_str());
   if (s.json) {
     Json list = Json::array();
     for (const ir::Problem& p : problems) list.push_back({{"where", p.where}, {"what", p.what}, {"advice", p.advice}});
-    print_json({{"error", {{"message", text.substr(0, text.find('\n'))}, {"problems", list}}}});
+    Json error = {{"message", text.substr(0, text.find('\n'))}, {"problems", list}};
+    if (support.operators > 0) error["coverage"] = support_json(support);
+    print_json({{"error", error}});
   }
   return kFailed;
 }
@@ -204,11 +219,27 @@ void warn_of_ram(const CommandSettings& s, uint64_t wanted, uint64_t found) {
 // Compiles, with a model's own options or quantized.
 bool compile_model(const CommandSettings& s, const frontends::Source& source, const driver::CompileOptions& options, Progress* progress,
                    driver::CompileResult* result, QuantizeResult* quantized, ir::Problems* problems) {
-  check_usage(s.quantize);
   QuantizeSettings quantize = s.quantize;
+  if (s.emit == "mote") {
+    quantize.sections = !quantize.report.empty() && quantize.scheme.rfind("int", 0) == 0;
+    quantize.report.clear();  // it has more to say than the quantizer's part
+  }
+  check_usage(quantize);
   if (s.emit == "cpp") quantize_for_source(&quantize);
   return quantize.wanted() ? compile_quantized(quantize, source, options, progress, result, quantized, problems)
                            : driver::compile(source, options, result, problems);
+}
+
+void save_report(const CommandSettings& s, const frontends::Source& source, const driver::CompileOptions& options,
+                 const driver::CompileResult& result, const QuantizeResult& quantized, const ProgramView& view) {
+  ReportInput in;
+  in.model_bytes = source.bytes.size;
+  in.weights = s.weights;
+  in.given = !s.golden.empty();
+  in.options = &options;
+  in.result = &result;
+  if (s.quantize.wanted()) in.quantized = &quantized;
+  write_report(s.quantize.report, release_report(view, s.output, in), quantized.sections);
 }
 
 // C++ in place of a program.
@@ -260,13 +291,26 @@ int compile_to_tosa(const CommandSettings& s) {
   return kSuccess;
 }
 
+// Options that do not go together, or name no file that can be written.
+void check_settings(const CommandSettings& s) {
+  if (s.model.empty()) throw usage("MODEL is required");
+  if (s.partial && (s.emit != "mote" || s.quantize.wanted())) throw usage("--partial: expected neither --emit cpp nor --quantize");
+  if (s.output.empty()) throw usage("--output is required: mote compile MODEL -o OUT.mote");
+  if (!s.quantize.report.empty()) {
+    check_report_path(s.quantize.report);
+    check_output_path(s.quantize.report, s.model);
+    if (s.quantize.report == s.output) throw usage("--report: expected another file than the program, found '" + s.output + "'");
+    if ((s.emit != "mote" && !s.quantize.wanted()) || is_ethosu(s.compile.target))
+      throw usage("--report: expected a program for Mote's runtime (--emit mote), or --quantize, of which the page then tells");
+  }
+}
+
 int compile(const CommandSettings& s) {
   if (s.list_passes) {
     for (const std::string& name : passes::pass_names()) std::printf("%s\n", name.c_str());
     return kSuccess;
   }
-  if (s.model.empty()) throw usage("MODEL is required");
-  if (s.output.empty()) throw usage("--output is required: mote compile MODEL -o OUT.mote");
+  check_settings(s);
   if (is_ethosu(s.compile.target)) return compile_for_ethosu(s);
   if (s.emit == "tosa") return compile_to_tosa(s);
   const uint64_t begin = clock_now_ns();
@@ -284,10 +328,11 @@ int compile(const CommandSettings& s) {
   driver::CompileResult result;
   ir::Problems problems;
   QuantizeResult quantized;
-  const bool done = compile_model(s, source, options, &progress, &result, &quantized, &problems);
+  bool done = compile_model(s, source, options, &progress, &result, &quantized, &problems);
+  if (!done && s.partial) done = compile_partial(source, options, &result, &problems);
   progress.clear();
   std::fprintf(stderr, "%s", result.log.c_str());
-  if (!done) return report_problems(s, problems);
+  if (!done) return report_problems(s, problems, support_after(source, options, result));
   if (s.emit == "cpp") {
     for (const std::string& warning : quantized.warnings) std::fprintf(stderr, "mote: warning: %s\n", warning.c_str());
     for (const std::string& note : result.notes) std::fprintf(stderr, "mote: note: %s\n", note.c_str());
@@ -298,9 +343,11 @@ int compile(const CommandSettings& s) {
   // What a user said of images must hold before anything is written; what a model says of itself is worth a warning.
   for (const std::string& warning : check_texts(s.model, result.file.span(), options.metadata, s.labels))
     quantized.warnings.push_back(warning);
+  if (!result.missing_ops.empty()) write_stub(result.missing_ops, s.model, s.output);
   save(s.output, result.file.span());
   const double seconds = static_cast<double>(clock_now_ns() - begin) / 1e9;
   const ProgramView view(s.output);
+  if (!s.quantize.report.empty()) save_report(s, source, options, result, quantized, view);
   for (const std::string& warning : quantized.warnings) std::fprintf(stderr, "mote: warning: %s\n", warning.c_str());
   if (s.json) {
     Json j = result_json(s, result, options.target, view, seconds);
@@ -340,6 +387,9 @@ void add_compile(CLI::App& app, Context& context) {
                 "print the graph after these passes, the plan after 'plan', the program after 'program', or 'all'")
       ->delimiter(',')
       ->allow_extra_args(false);
+  c->add_flag(
+      "--partial", s->partial,
+      "write what can be compiled: unsupported operators become custom ones, with a C++ file beside the program in which to fill them in");
   c->add_flag("--time-passes", s->time_passes, "print what each pass takes");
   c->add_flag("--size", s->size, "report what takes the space");
   c->add_flag("--list-passes", s->list_passes, "list the passes in the order they run");

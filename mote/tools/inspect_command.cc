@@ -8,6 +8,7 @@
 #include "mote/tools/placement_html.h"
 #include "mote/tools/placement_view.h"
 #include "mote/tools/quantize_islands.h"
+#include "mote/tools/release_report.h"
 #include "mote/tools/text_table.h"
 #include "mote/tools/values.h"
 
@@ -153,18 +154,7 @@ void print_quantization(const ProgramView& view) {
       table.add({key.substr(6), one_line(value, 100)});
       continue;
     }
-    for (size_t at = 0; at < value.size();) {
-      const size_t end = std::min(value.find('\n', at), value.size());
-      std::vector<std::string> cells;
-      for (size_t from = at; from <= end && cells.size() < 4;) {
-        const size_t tab = cells.size() == 3 ? end : std::min(value.find('\t', from), end);
-        cells.push_back(value.substr(from, tab - from));
-        from = tab + 1;
-      }
-      cells.resize(4);
-      ops.add(cells);
-      at = end + 1;
-    }
+    for (const std::vector<std::string>& cells : quantized_ops(value)) ops.add(cells);
   }
   if (table.empty()) {
     const size_t integer = count_integer_operators(view.table());
@@ -177,12 +167,16 @@ void print_quantization(const ProgramView& view) {
 }
 
 struct InspectSettings {
-  std::string file, html;
+  std::string file, html, report;
   bool ops = false, quant = false, placement = false, json = false;
 };
 
 void inspect(const InspectSettings& s) {
   const ProgramView view(s.file);
+  if (!s.report.empty()) {
+    check_report_path(s.report);
+    return write_report(s.report, file_report(view, s.file), "");
+  }
   if (s.quant && !s.json) return print_quantization(view);
   if (!s.html.empty()) return write_placement_html(s.html, std::filesystem::path(s.file).filename().string(), view_placement(s.file));
   if (s.placement) return (void)std::printf("%s", placement_text(view_placement(s.file)).c_str());
@@ -199,6 +193,7 @@ void inspect(const InspectSettings& s) {
   section("Operators", ops);
   print_pairs(view, "Metadata", t.metadata);
   print_pairs(view, "Evidence", t.evidence);
+  std::printf("%s", facts_text(program_facts(view, {s.file, {}, true}), s.ops).c_str());
   if (s.ops) print_instructions(view);
 }
 
@@ -212,6 +207,8 @@ void add_inspect(CLI::App& app, Context& context) {
   c->add_flag("--quant", s->quant, "show only what quantizing did and cost");
   auto* placement = c->add_flag("--placement", s->placement, "show only where its operators run, and what that is thought to take");
   c->add_option("--html", s->html, "with --placement: write it as a graph, a page that needs nothing else, there")->needs(placement);
+  c->add_option("--report", s->report,
+                "write what the file shows of itself as a page (.html) or as data (.json), as mote compile --report does");
   c->add_flag("--json", s->json, "print JSON (docs/json.md)");
   c->callback([s, &context] {
     context.json = s->json;

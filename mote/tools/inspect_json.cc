@@ -1,5 +1,6 @@
 #include "mote/tools/inspect.h"
 
+#include "mote/tools/program_facts.h"
 #include "mote/tools/values.h"
 
 namespace mote::tools {
@@ -124,6 +125,9 @@ Json inspect_json(const std::string& path, const ProgramView& view, bool with_in
             {"golden_count", t.goldens.size},
             {"metadata", pairs_json(view, t.metadata)},
             {"evidence", pairs_json(view, t.evidence)}};
+  const Json facts = program_facts(view, {path, {}, true});
+  for (const char* key : {"size", "quantization", "kernels", "slow_paths", "accumulators", "not_verified"}) j[key] = facts[key];
+  if (with_instructions) j["operators"] = facts["operators"];
   if (with_instructions) j["instructions"] = instructions_json(view);
   return j;
 }

@@ -43,7 +43,7 @@ std::string folder_text(const std::string& path) {
       return text + "; in it is a model: " + entry.string();
   }
   const frontends::OtherFormat* format = frontends::other_format_of_folder(path, names);
-  return format == nullptr ? text : text + " (" + format->what + "); " + format->advice;
+  return format == nullptr ? text : text + " (" + format->what + "); " + frontends::advice_for(*format, path);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ class ProgramView {
 
   const ProgramTable& table() const { return table_; }
   uint64_t file_bytes() const { return bytes_.size; }
+  ConstBytes bytes() const { return bytes_; }
   const char* string(uint32_t offset) const { return table_.string(offset); }
   std::string op_name(const Instruction& n) const;     // "mote::relu", "loop"
   std::string tensor_name(int32_t tensor) const;       // an input's or output's name, or "%17"; "-" when absent

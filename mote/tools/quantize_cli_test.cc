@@ -150,7 +150,7 @@ TEST_F(QuantizeCli, RefusesOptionsThatDoNotBelongTogether) {
       {with + "--quantize int8-dynamic --asymmetric", "--asymmetric belongs to --quantize int4-weights, found int8-dynamic"},
       {"--quantize int4-weights --observer mse", "--observer belongs to --quantize int8 or int16x8, found int4-weights"},
       {"--quantize fp16-weights --smooth 0.3", "--smooth belongs to"},
-      {"--quantize int8-weights --report page.html", "--report belongs to"},
+      {"--quantize int8-weights --report page.pdf", "ends with .html or .json"},
       {"--quantize int8-weights --min-sqnr 20", "a budget needs inputs"},
       {with + "--quantize int8 --percentile 99", "--percentile belongs to --observer percentile"},
       {with + "--quantize int8 --max-drop 1", "--truth FILE"},

@@ -4,10 +4,15 @@
 #include <cmath>
 #include <cstdio>
 
+#include "mote/tools/html_page.h"
 #include "mote/tools/values.h"
 
 namespace mote::tools {
 namespace {
+
+using html::escaped;
+using html::format;
+using html::wrapping;
 
 constexpr size_t kMostName = 160;  // of a node's name: TFLite joins those of everything it fused
 constexpr size_t kWorst = 5;       // operators that are looked at one by one
@@ -18,52 +23,7 @@ constexpr int kWide = 960;                              // of the page, pixels
 constexpr double kMostShown = 60;                       // dB at the top of the plot
 const char* const kColours[] = {"#2f6fdb", "#d9822b"};  // integer, float
 
-const char kHead[] = R"(<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Quantization</title><style>
-body{font:14px/1.45 system-ui,sans-serif;max-width:1180px;margin:24px auto;padding:0 16px;color:#1b1f24}
-h1{font-size:22px}h2{font-size:17px;margin-top:28px}table{border-collapse:collapse;width:100%}
-td,th{text-align:left;padding:4px 8px;border-bottom:1px solid #e3e6ea;vertical-align:top;overflow-wrap:anywhere}
-td.n,th.n{text-align:right}td.n,td.s,th.n,th.s,code.k{white-space:nowrap}ul{margin:0;padding-left:18px}svg text{font:10px system-ui,sans-serif;fill:#5b6570}
-th.s{cursor:pointer}th.s:hover{text-decoration:underline}th[data-d="1"]::after{content:" \\25B2"}th[data-d="-1"]::after{content:" \\25BC"}
-code{font:12px ui-monospace,monospace;background:#8882;padding:1px 4px;border-radius:3px}td.o{min-width:200px;overflow-wrap:break-word}
-.w{color:#a33}.f{color:#b5651d}small{color:#5b6570}@media(prefers-color-scheme:dark){body{background:#14171a;color:#e6e8ea}td,th{border-color:#30363d}}
-</style></head><body>)";
-
-// Columns sort by what stands in data-v, or else by the text.
-const char kSort[] = R"(<script>
-for(const th of document.querySelectorAll('th.s'))th.onclick=()=>{
-const t=th.closest('table'),i=[...th.parentNode.children].indexOf(th),d=th.dataset.d=='1'?-1:1;
-for(const o of th.parentNode.children)delete o.dataset.d;th.dataset.d=d;
-const v=r=>{const c=r.children[i],x=c.dataset.v??c.textContent;return x===''?Infinity*d:isNaN(x)?x:+x};
-[...t.querySelectorAll('tr')].slice(1).sort((a,b)=>{const x=v(a),y=v(b);return d*(x<y?-1:x>y?1:0)}).forEach(r=>r.parentNode.append(r))}
-</script>)";
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
-  }
-  return out;
-}
-
-// A name may break behind its separators, so that it wraps where people read it as parts.
-std::string wrapping(const std::string& name) {
-  std::string out;
-  for (const char c : name) out += escaped(std::string(1, c)) + (std::string("/._;:-").find(c) != std::string::npos ? "<wbr>" : "");
-  return out;
-}
-
 std::string shortened(const std::string& name) { return name.size() > kMostName ? name.substr(0, kMostName) + "…" : name; }
-
-template <class... Numbers>
-std::string format(const char* how, Numbers... numbers) {
-  char s[512];
-  std::snprintf(s, sizeof s, how, numbers...);
-  return s;
-}
 
 std::string db_text(double db) { return db < 0 ? "" : std::isinf(db) ? "exact" : format("%.1f", db); }
 
@@ -263,16 +223,19 @@ std::string operators(const QuantizeResult& r, const quant::Quantizer& quantizer
 
 }  // namespace
 
-std::string quantize_report(const std::string& model, const QuantizeResult& r, const quant::Quantizer& quantizer,
-                            const driver::CompileResult& before, const driver::CompileResult& after) {
-  std::string page = kHead;
-  page += "<h1>" + wrapping(model) + ", quantized</h1>" + summary(r) + sizes(quantizer, before, after) + worst(r, quantizer);
+std::string quantize_sections(const QuantizeResult& r, const quant::Quantizer& quantizer, const driver::CompileResult& before,
+                              const driver::CompileResult& after) {
+  std::string page = summary(r) + sizes(quantizer, before, after) + worst(r, quantizer);
   page +=
       "<h2>Error of every operator's result</h2><p><small>Signal to error ratio beside the float model, cut off at 60 dB; blue: "
       "integer, orange: float.</small></p>" +
       error_plot(r);
-  page += operators(r, quantizer) + evidence(r);
-  return page + kSort + "</body></html>\n";
+  return page + operators(r, quantizer) + evidence(r);
+}
+
+std::string quantize_report(const std::string& model, const QuantizeResult& r, const quant::Quantizer& quantizer,
+                            const driver::CompileResult& before, const driver::CompileResult& after) {
+  return html::page("Quantization", "<h1>" + html::wrapping(model) + ", quantized</h1>" + quantize_sections(r, quantizer, before, after));
 }
 
 }  // namespace mote::tools

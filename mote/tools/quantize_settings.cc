@@ -156,7 +156,10 @@ void add_quantize_options(CLI::App* c, QuantizeSettings* s) {
   c->add_flag("--no-weight-pairs", s->no_pairs,
               "let neighbouring weights be large together: a little more accurate, and half as fast on CPUs with AVX2 alone")
       ->group(group);
-  c->add_option("--report", s->report, "write a page (.html) with errors and histograms of every operator")->group(group);
+  c->add_option(
+      "--report", s->report,
+      "write what is known of the program as a page (.html) or as data (.json): coverage, parity, sizes, memory, placement, errors and "
+      "histograms of quantized operators, accumulators, slow paths (docs/report.md)");
   c->add_option("--keep-float", s->in_float, "a node of the model to leave in float; once for each")->allow_extra_args(false)->group(group);
 }
 
@@ -285,14 +288,15 @@ bool compile_quantized(const QuantizeSettings& s, const frontends::Source& sourc
   result->evidence.emplace_back("quant.options", words_of(s));
   add_evidence(*result, &result->evidence);
   if (!quantizer.compile(result->evidence, out, problems)) return false;
-  if (s.report.empty()) return true;
+  if (s.report.empty() && !s.sections) return true;
   // The float model with as many examples, which nobody runs: for its sizes.
   options.golden.reference = false;
   options.golden.kernel_work = 0;
   driver::CompileResult before;
   if (!driver::compile(source, options, &before, problems)) return false;
   const std::string name = source.path.substr(source.path.find_last_of("/\\") + 1);
-  save_report(s.report, quantize_report(name, *result, quantizer, before, *out));
+  if (s.sections) result->sections = quantize_sections(*result, quantizer, before, *out);
+  if (!s.report.empty()) save_report(s.report, quantize_report(name, *result, quantizer, before, *out));
   return true;
 }
 

@@ -24,6 +24,8 @@ struct QuantizeSettings {
   bool fixed_point = false, no_pairs = false;
   std::vector<std::string> in_float;
 
+  bool sections = false;  // QuantizeResult::sections is wanted
+
   bool wanted() const { return !scheme.empty(); }
 };
 
@@ -57,6 +59,7 @@ struct QuantizeResult {
   std::vector<QuantizedOp> ops;
   quant::Texts evidence;
   std::vector<std::string> warnings;
+  std::string sections;  // of a page, with QuantizeSettings::sections (quantize_report.h)
 };
 
 // driver::compile() with quantizing. Throws usage Failures.

@@ -66,17 +66,24 @@ class Checker {
     else if (!reference_->run(e.method, e.inputs, &expected, why)) return false;
     e.outputs.resize(expected.size());
     for (size_t i = 0; i < expected.size(); ++i) {
-      if (e.outputs[i].dtype != DType::kNone) expected[i] = e.outputs[i];
-      judge(e, i, expected[i], found[i]);
+      Comparison c;
+      c.method = e.method;
+      c.example = out_.examples.size();
+      c.output = signature_.methods[e.method].outputs[i].name;
+      if (reference_ != nullptr) c.against = Comparison::Against::kUnoptimised;
+      if (e.outputs[i].dtype != DType::kNone) expected[i] = e.outputs[i], c.against = Comparison::Against::kGiven;
+      c.difference = difference(found[i], expected[i]);
+      judge(e, i, c.difference, expected[i], found[i]);
+      c.tolerance = static_cast<double>(e.tolerances.back());
+      out_.compared.push_back(std::move(c));
     }
     out_.examples.push_back(std::move(e));
     return true;
   }
 
  private:
-  void judge(Example& e, size_t i, Array& expected, Array& found) {
+  void judge(Example& e, size_t i, const Difference& d, Array& expected, Array& found) {
     const std::string& name = signature_.methods[e.method].outputs[i].name;
-    const Difference d = difference(found, expected);
     const double tolerance = tolerance_of(found.dtype);
     e.tolerances.push_back(static_cast<float>(std::max(tolerance, rounding_of(d, found.dtype, quantized_))));
     if (d.within(tolerance)) {

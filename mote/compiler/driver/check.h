@@ -15,8 +15,9 @@ bool is_quantized(Span<const Instruction> instructions);
 
 struct CheckResult {
   std::vector<Example> examples;
-  std::vector<std::string> notes;   // examples left out, and why
-  std::vector<std::string> faults;  // outputs that the program gets wrong
+  std::vector<Comparison> compared;  // every output of these
+  std::vector<std::string> notes;    // examples left out, and why
+  std::vector<std::string> faults;   // outputs that the program gets wrong
 };
 
 // Runs `reference` on the inputs of each example and `program` too, and keeps what belongs into the file: the reference's outputs where

@@ -121,6 +121,25 @@ bool read_signature(const frontends::Source& source, const CompileOptions& optio
   });
 }
 
+bool read_missing(const frontends::Source& source, const CompileOptions& options, std::vector<ir::SourceNode>* nodes,
+                  std::vector<ir::MissingOp>* missing, ir::Problems* problems) {
+  CompileOptions o;
+  o.import = options.import;
+  o.import.partial = true;
+  o.attach = options.attach;
+  o.after_import = options.after_import;
+  o.suggest_sizes = false;
+  return guarded(problems, [&] {
+    CompileResult ignored;
+    Context context(source, o, &ignored, problems);
+    ImportedGraph imported;
+    const bool done = import_model(context, &imported);
+    *nodes = std::move(ignored.source_nodes);
+    *missing = std::move(ignored.missing_ops);
+    return done;
+  });
+}
+
 CompileOptions reference_options(const CompileOptions& options) {
   CompileOptions o;
   o.import = options.import;

@@ -64,10 +64,14 @@ struct CompileResult {
   emit::ProgramRecords emitted;
   uint64_t apart_bytes = 0;  // what that takes
   std::vector<std::pair<std::string, double>> stage_seconds;
-  placement::Placed placement;          // with CompileOptions::backends or a policy
-  std::vector<std::string> slow_paths;  // operators that no fast kernel serves on the most able machine of this kind, a line each
-  std::vector<std::string> portable;    // for microcontrollers: names of all such operators, small ones too
-  std::vector<std::string> notes;       // what the user should know, such as examples that could not be made
+  placement::Placed placement;               // with CompileOptions::backends or a policy
+  std::vector<std::string> slow_paths;       // operators that no fast kernel serves on the most able machine of this kind, a line each
+  std::vector<std::string> portable;         // for microcontrollers: names of all such operators, small ones too
+  std::vector<ir::SourceNode> source_nodes;  // of the model's file, what was refused included; also where compiling fails
+  std::vector<ir::MissingOp> missing_ops;    // with ImportOptions::partial: what became custom operators
+  std::vector<Comparison> compared;          // every output of every example
+  bool compared_fast = false;                // both ran with fast kernels, not the portable ones
+  std::vector<std::string> notes;            // what the user should know, such as examples that could not be made
 };
 
 // False with everything that stands in the way in *problems.
@@ -77,6 +81,11 @@ bool compile(const frontends::Source& source, const CompileOptions& options, Com
 bool read_signature(const frontends::Source& source, const frontends::ImportOptions& options, Signature* out, ir::Problems* problems);
 // Those of the program: with what is attached.
 bool read_signature(const frontends::Source& source, const CompileOptions& options, Signature* out, ir::Problems* problems);
+
+// The first stage alone, with ImportOptions::partial: which operators are supported, and which can be left to the user to fill in. False
+// where some can be neither; *nodes is filled all the same.
+bool read_missing(const frontends::Source& source, const CompileOptions& options, std::vector<ir::SourceNode>* nodes,
+                  std::vector<ir::MissingOp>* missing, ir::Problems* problems);
 
 // The first stages alone: the graph as the planner would get it without placement. Results other than the graph are dropped.
 bool optimized_graph(const frontends::Source& source, const CompileOptions& options, std::unique_ptr<ir::Graph>* out,

@@ -74,6 +74,8 @@ bool make_examples(Context& c, const ModelFacts& model, const program::ProgramRe
   if (!make_examples(model.signature, golden, check ? &reference : nullptr, program, setup.quantized, large, &checked, &error))
     return c.fail("--golden", error);
   if (check && !checked.examples.empty()) check_sizes(c, model, setup, program, &checked.faults);
+  c.out.compared = std::move(checked.compared);
+  c.out.compared_fast = setup.select != nullptr;
   c.out.notes.insert(c.out.notes.end(), checked.notes.begin(), checked.notes.end());
   for (const std::string& fault : checked.faults)
     c.fail("check", fault, "this is a defect of Mote: please report it with the model; --no-fuse or --no-optimize may go around it");

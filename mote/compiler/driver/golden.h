@@ -42,6 +42,17 @@ struct Example {
   std::vector<float> tolerances;  // of the outputs
 };
 
+// One output of one example, beside what it was held against.
+struct Comparison {
+  enum class Against : uint8_t { kNothing, kUnoptimised, kGiven };  // the same model without optimisation; what the user gave (--golden)
+  uint32_t method = 0;
+  size_t example = 0;  // of all examples
+  std::string output;
+  Against against = Against::kNothing;
+  Difference difference;
+  double tolerance = 0;  // what the example in the file allows
+};
+
 // What the inputs and outputs of a graph's methods are, kept when passes have changed the graph.
 struct Signature {
   struct Io {

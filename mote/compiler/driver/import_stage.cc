@@ -18,6 +18,8 @@ bool import_once(Context& c, const frontends::Frontend* frontend, const frontend
   ir::Graph& graph = **out;
   const bool done =
       c.source.import ? c.source.import(options, graph, &c.problems) : frontend->import(c.source, options, graph, &c.problems);
+  c.out.source_nodes = graph.source_nodes;
+  c.out.missing_ops = graph.missing_ops;
   if (!done) {
     if (c.options.suggest_sizes) suggest_sizes(c.source, c.options, frontends::open_dims(graph), &c.problems);
     return c.problems.empty() ? c.fail(file_part(c.source.path), "the model cannot be read") : false;
@@ -46,8 +48,9 @@ const frontends::Frontend* frontend_of(Context& c) {
   const frontends::OtherFormat* other = frontends::other_format(c.source);
   if (other == nullptr && frontend != nullptr) return frontend;
   c.fail(file_part(c.source.path),
-         std::string("expected an ONNX, TFLite, torch.export or ExecuTorch model, found ") + (other != nullptr ? other->what : "none of these"),
-         other != nullptr ? other->advice : "see docs/compiling.md for what can be read");
+         std::string("expected an ONNX, TFLite, torch.export, ExecuTorch or TOSA model, found ") +
+             (other != nullptr ? other->what : "none of these"),
+         other != nullptr ? frontends::advice_for(*other, c.source.path) : "see docs/compiling.md for what can be read");
   return nullptr;
 }
 

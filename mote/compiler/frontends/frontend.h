@@ -19,6 +19,7 @@ struct ImportOptions {
   std::map<std::string, ir::Dims> shapes;  // --shape INPUT=1x3x224x224
   std::map<std::string, DimRange> dims;    // --dim NAME=MIN..MAX, --dim NAME=N; an unnamed one is called INPUT.AXIS
   std::map<std::string, ir::Dims> more;    // Symbol::more by its name: the driver finds them (driver/ranges.h)
+  bool partial = false;                    // operators that are not supported become custom ones (ir::Graph::missing_ops)
   int64_t max_trips = 4096;                // bound for loops whose trip count the model does not bound (--max-trips)
 };
 

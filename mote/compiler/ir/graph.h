@@ -140,6 +140,26 @@ struct Symbol {
 // At these samples sizes that depend on data are at their maximum; at the others they are small.
 inline bool at_bounds(size_t sample) { return sample == 0 || sample > 2; }
 
+// A node of the model's file as its front end met it: for reports of what became of it.
+struct SourceNode {
+  std::string op, name;  // "Conv", "/features/0/Conv"; nodes of the graph that stand for it have this name
+  bool refused = false;  // by the front end
+};
+
+// An operator of the model that its front end does not have, written as a custom one for the user to fill in. One for each kind: same
+// operator, attributes, types and shapes.
+struct MissingOp {
+  struct Tensor {
+    std::string name;  // as the first node of this kind calls it; empty: absent
+    Type type;
+  };
+  std::string symbol;                                           // Node::symbol of its nodes
+  std::string op, why;                                          // "acme.Blend"; what the front end said of it
+  std::vector<std::pair<std::string, std::string>> attributes;  // as texts: numbers, lists of numbers in brackets, strings in quotes
+  std::vector<Tensor> inputs, outputs;
+  std::vector<std::string> nodes;  // of the model
+};
+
 class Graph {
  public:
   Graph() = default;
@@ -149,6 +169,8 @@ class Graph {
   std::vector<Method> methods;
   std::vector<Symbol> symbols;
   std::vector<std::pair<std::string, std::string>> metadata, evidence;  // for the program file
+  std::vector<SourceNode> source_nodes;  // in the order they were imported; calls of functions: what they call
+  std::vector<MissingOp> missing_ops;    // where these may be left to the user (ImportOptions::partial)
 
   // Samples: sizes to look at when shapes are inferred. In sample 0 every symbol, and every size that depends on data, is at its
   // maximum; in sample 1 at its minimum; in sample 2 symbols are in the middle; in those behind it they are Symbol::more.

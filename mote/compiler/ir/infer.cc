@@ -76,6 +76,7 @@ bool bound_sizes(const Node& node, const std::vector<Operand>& inputs, size_t sa
     TensorType& t = r->types[o];
     const Value* v = node.outputs[o];
     if (v == nullptr) continue;
+    std::string open;  // axes that nothing bounds
     // A declaration without element type is bounds alone, for the axes it has.
     const bool use_declared = v->declared.has_value() && (v->declared->dims.size() == t.rank || v->declared->dtype == DType::kNone);
     for (int i = 0; i < t.rank; ++i) {
@@ -87,14 +88,18 @@ bool bound_sizes(const Node& node, const std::vector<Operand>& inputs, size_t sa
       const int32_t natural = natural_bound(node, inputs, t.rank, axis);
       const int32_t bound = declared >= 0 ? declared : natural;
       if (bound < 0) {
-        *error = "dimension " + std::to_string(i) + " of " + (v->name.empty() ? "the result" : "'" + v->name + "'") +
-                 " depends on data and nothing bounds it";
-        return false;
+        open += (open.empty() ? "" : ", ") + std::to_string(i);
+        continue;
       }
       // Where values decide, a size of at most 1 may be 0, and what follows must see that it varies. A slice of one element is one.
       const int32_t small = (op_flags(node) & kDataDependent) != 0 && bound <= 1 ? 0 : std::min(bound, 1);
       t.dims[i] = at_bounds(sample) || exact ? bound : small;
     }
+    if (open.empty()) continue;
+    const bool one = open.find(',') == std::string::npos;
+    *error = std::string(one ? "dimension " : "dimensions ") + open + " of " + (v->name.empty() ? "the result" : "'" + v->name + "'") +
+             (one ? " depends" : ": each depends") + " on data and nothing bounds it";
+    return false;
   }
   return true;
 }

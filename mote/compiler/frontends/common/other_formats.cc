@@ -127,4 +127,15 @@ const OtherFormat* other_format_of_folder(const std::string& path, const std::ve
   return has(".pt") || has(".pth") || has("pytorch_model.bin") ? &k_checkpoint : nullptr;
 }
 
+std::string advice_for(const OtherFormat& format, const std::string& path) {
+  std::string advice = format.advice;
+  for (const std::string& name :
+       {std::string("FOLDER"), std::string("model.keras"), std::string("model.h5"), std::string("--graphdef model.pb")}) {
+    const size_t space = name.rfind(' ') + 1;
+    for (size_t at = advice.find(name); at != std::string::npos; at = advice.find(name, at + space + path.size()))
+      advice.replace(at + space, name.size() - space, path);
+  }
+  return advice;
+}
+
 }  // namespace mote::frontends

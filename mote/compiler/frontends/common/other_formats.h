@@ -13,6 +13,9 @@ struct OtherFormat {
   const char* advice;  // how to get to a model that Mote reads
 };
 
+// The advice with the path that was given in place of the names it has for it ("FOLDER", "model.keras").
+std::string advice_for(const OtherFormat& format, const std::string& path);
+
 // What a file is, by its bytes, then by its name; null: unknown.
 const OtherFormat* other_format(const Source& source);
 // What a folder is, by the names in it; null: unknown.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mote/compiler/frontends/common/bound_advice.h"
 #include "mote/compiler/frontends/onnx/narrow_words.h"
 #include "mote/format/evidence.h"
 
@@ -261,16 +262,25 @@ void Importer::import_node(const NodeProto& n, Scope& scope) {
   const auto opset = scope.opsets->find(domain);
   const int version = opset == scope.opsets->end() ? 1 : opset->second;
   const OpImporter* op = function != nullptr ? nullptr : find_importer(key, version);
+  const size_t source = graph_.source_nodes.size();
+  if (function == nullptr) graph_.source_nodes.push_back({key, node_name(n, scope), op == nullptr});
+  const size_t problems = problems_->size(), hard = hard_problems_, made = scope.block->nodes.size();
   if (function == nullptr && op == nullptr) {
-    problem(where, "operator " + key + " of opset " + std::to_string(version) + " is not supported",
+    problem(where, "operator " + key + " of opset " + std::to_string(version) + " is not supported" + similar_op(key),
             "export the model without it, or define it as a function in the model");
-    return poison_outputs(n, scope);
+    if (leave_to_user(n, key, scope, problems, made)) hard_problems_ = hard;
+    else poison_outputs(n, scope);
+    return;
   }
   std::vector<Entity> operands;
   const bool fine =
       gather_operands(n, scope, where, &operands) &&
       (function != nullptr ? call_function(n, *function, scope, where, operands) : call_importer(n, *op, scope, where, operands));
-  if (!fine) poison_outputs(n, scope);
+  if (fine) return;
+  const bool refused = function == nullptr && problems_->size() > problems && problems_->back().where == where;
+  if (refused) graph_.source_nodes[source].refused = true;
+  if (refused && leave_to_user(n, key, scope, problems, made)) hard_problems_ = hard;
+  else poison_outputs(n, scope);
 }
 
 bool Importer::call_function(const NodeProto& n, const ::onnx::FunctionProto& f, Scope& scope, const std::string& where,
@@ -353,7 +363,7 @@ bool Importer::call_importer(const NodeProto& n, const OpImporter& op, Scope& sc
     else if (c.wants(i)) c.fail("output " + std::to_string(i) + " ('" + n.output(i) + "') is not supported");
   }
   if (!c.b.ok() && c.advice.empty() && c.b.error().find("nothing bounds it") != std::string::npos && n.output_size() > 0)
-    c.advice = "bound it with --dim " + scope.prefix + n.output(0) + ".AXIS=1..MAX";
+    c.advice = bound_advice(c.b.error(), scope.prefix + n.output(0), c.inputs, graph_);
   if (!c.b.ok()) problem(where, c.b.error(), c.advice, c.refused);
   return c.b.ok();
 }

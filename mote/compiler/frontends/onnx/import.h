@@ -83,6 +83,8 @@ class Importer {
                      const std::vector<Entity>& operands);
   bool call_importer(const ::onnx::NodeProto& n, const OpImporter& op, Scope& scope, const std::string& where,
                      const std::vector<Entity>& operands);
+  // With --partial: a custom operator in place of a node that was refused; false where that cannot be, with the reason in its problem.
+  bool leave_to_user(const ::onnx::NodeProto& n, const std::string& key, Scope& scope, size_t problems, size_t nodes);
   const OpImporter* find_importer(const std::string& key, int opset) const;
   const ::onnx::FunctionProto* find_function(const ::onnx::NodeProto& n) const;
   static void poison_outputs(const ::onnx::NodeProto& n, Scope& scope);
@@ -122,6 +124,9 @@ struct InputShapes {
 };
 bool resolve_inputs(const std::vector<const ::onnx::ValueInfoProto*>& inputs, const ImportOptions& options, ir::Graph& graph,
                     ir::Problems* problems, InputShapes* out);
+
+// " (did you mean 'Conv'?)": an operator of the same domain that is written much like it.
+std::string similar_op(const std::string& key);
 
 // The lines of all *_ops.cc files.
 const OpTable& op_table();

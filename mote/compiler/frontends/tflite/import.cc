@@ -110,13 +110,13 @@ Value* Importer::value_of(Scope& scope, int tensor, bool packed, std::string* er
   return nullptr;
 }
 
-void Importer::report(const Op& op, const Scope& scope, uint32_t index) {
+void Importer::report(const Op& op, const Scope& scope, uint32_t index, const std::string& more) {
   std::string where = op.b.name() + " (" + operator_name(op.source) + ", operator " + std::to_string(index);
   if (scope.index > 0) where += " of subgraph " + std::to_string(scope.index);
   std::string operands;
   for (uint32_t i = 0; i < std::min<uint32_t>(op.inputs(), 6); ++i)
     if (op.has(i)) operands += (operands.empty() ? "; inputs: " : ", ") + describe(op.in(i));
-  problem(where + ")", op.b.error() + operands, op.advice());
+  problem(where + ")", op.b.error() + operands + more, op.advice());
 }
 
 bool Importer::import_operator(Scope& scope, uint32_t index) {
@@ -128,6 +128,7 @@ bool Importer::import_operator(Scope& scope, uint32_t index) {
   for (uint32_t i = 0; i < source.outputs() && first < 0; ++i) first = outs->Get(i);
   const std::string name = first >= 0 ? tensor_name(*scope.graph, first) : operator_name(source) + "_" + std::to_string(index);
   Op op(*this, scope, source, *scope.block, name);
+  const size_t made = scope.block->nodes.size();
   const OpImporter importer = find_importer(source);
   uint32_t given = 0;
   while (given < importer.inputs && op.has(given)) ++given;
@@ -149,10 +150,13 @@ bool Importer::import_operator(Scope& scope, uint32_t index) {
       op.fail("expected an output of type " + std::string(dtype_name(v->type.dtype)) + ", found " + describe(declared));
     if (op.ok()) scope.values[static_cast<size_t>(t)] = v;
   }
-  const bool fine = op.ok() && !poisoned;
+  std::string why;
+  const bool left = !op.ok() && !poisoned && options_.partial && leave_to_user(op, scope, made, &why);
+  const bool fine = left || (op.ok() && !poisoned);
+  graph_.source_nodes.push_back({operator_name(source), name, !op.ok()});
   for (uint32_t i = 0; !fine && i < source.outputs(); ++i)
     if (outs->Get(i) >= 0) scope.failed[static_cast<size_t>(outs->Get(i))] = true;
-  if (!op.ok()) report(op, scope, index);
+  if (!op.ok() && !left) report(op, scope, index, why.empty() ? "" : "; --partial cannot leave it out: " + why);
   return fine;
 }
 

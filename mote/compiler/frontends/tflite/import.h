@@ -76,7 +76,9 @@ class Importer {
   Value* add_input(ir::Method& method, const Entry& e, const Tensor& t);
   bool add_method(const Wanted& wanted);
   bool import_operator(Scope& scope, uint32_t index);
-  void report(const Op& op, const Scope& scope, uint32_t index);
+  // With --partial: a custom operator in place of one that was refused. False with *why.
+  bool leave_to_user(const Op& op, Scope& scope, size_t nodes, std::string* why);
+  void report(const Op& op, const Scope& scope, uint32_t index, const std::string& more);
   Value* constant_of(const Tensor& tensor, bool packed, std::string* error);
 
   const Model& model_;

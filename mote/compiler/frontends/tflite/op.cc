@@ -1,5 +1,6 @@
 #include "mote/compiler/frontends/tflite/op.h"
 
+#include "mote/compiler/frontends/common/bound_advice.h"
 #include "mote/compiler/frontends/tflite/import.h"
 
 namespace mote::frontends::tflite {
@@ -69,6 +70,12 @@ std::string describe(const Tensor& t) {
   std::string s = std::string(dtype_name(t.dtype)) + " (";
   for (size_t i = 0; i < t.dims.size(); ++i) s += (i > 0 ? ", " : "") + (t.dims[i] < 0 ? std::string("?") : std::to_string(t.dims[i]));
   return s + ")";
+}
+
+std::string fix_advice(const Op& op, const Value& x) {
+  const std::string words = fixed_words(x, op.importer.graph());
+  return words.empty() ? "fix the shapes of the inputs with --shape, or convert the model with fixed ones"
+                       : "fix the size, for instance" + words;
 }
 
 }  // namespace mote::frontends::tflite

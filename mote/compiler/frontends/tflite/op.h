@@ -74,6 +74,9 @@ class Op {
   std::string advice_;
 };
 
+// Advice where a size must be known when compiling: the open sizes of the inputs behind `x`, as they can be typed.
+std::string fix_advice(const Op& op, const Value& x);
+
 inline bool is_8_or_16_bits(DType t) { return t == DType::s8 || t == DType::u8 || t == DType::s16; }
 // Whether the operator computes in integers, by its first input.
 inline bool quantized(const Op& op) { return op.in(0).quant.present() && is_8_or_16_bits(op.type_in(0)); }

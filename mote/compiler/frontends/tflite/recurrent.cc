@@ -61,7 +61,7 @@ Value* run_steps(Op& op, Value* x, const States& first, bool backward, const Ste
     *last = step(op.b, op.b.squeeze(x, {0}), first);
     y = last->empty() ? nullptr : op.b.unsqueeze((*last)[0], {0});
   } else if ((x->type.dynamic & 1) != 0) {
-    op.fail("the number of steps must be known when compiling", "fix it with --shape or --dim NAME.AXIS=N");
+    op.fail("the number of steps must be known when compiling", fix_advice(op, *x));
   } else {
     y = loop(op, x, first, step, last);
   }

@@ -31,7 +31,7 @@ bool pad_window(Op& op, const Value& x, const Dims& kernel, fb::Padding padding,
     const int64_t total = same_padding(x.type.dims[i + 1], window->strides[i], extent);
     if ((dynamic && window->strides[i] != 1) || total > INT32_MAX) {
       op.fail("with stride " + std::to_string(window->strides[i]) + " the \"same\" padding depends on a size that is open",
-              "fix the size of this dimension with --shape or --dim NAME.AXIS=N");
+              fix_advice(op, x));
       return false;
     }
     window->begin[i] = static_cast<int32_t>(total / 2);
@@ -45,7 +45,7 @@ bool pad_transposed_window(Op& op, const Value& x, const Dims& out, const Dims& 
   for (size_t i = 0; i < kernel.size(); ++i) {
     const int64_t extent = int64_t{kernel[i] - 1} * window->dilations[i] + 1, stride = window->strides[i];
     if ((x.type.dynamic >> (i + 1) & 1) != 0 || out[i + 1] < 1) {
-      op.fail("the output's sizes must be known when compiling", "fix the size of this dimension with --shape or --dim NAME.AXIS=N");
+      op.fail("the output's sizes must be known when compiling", fix_advice(op, x));
       return false;
     }
     const int64_t begin = padding == fb::Padding::SAME ? same_padding(out[i + 1], stride, extent) / 2 : 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mote/compiler/frontends/common/bound_advice.h"
 #include "mote/compiler/frontends/torch/expression.h"
 
 namespace mote::frontends::torch {
@@ -80,8 +81,17 @@ bool Importer::operands_known(const NodeDef& node, const Scope& scope) {
 
 void Importer::import_nodes(Scope& scope) {
   scope.aliases.prepare(*scope.graph);
-  for (size_t i = 0; i < scope.live.size(); ++i)
-    if (scope.live[i] && !import_node(scope.graph->nodes[i], scope)) poison(scope.graph->nodes[i], scope);
+  for (size_t i = 0; i < scope.live.size(); ++i) {
+    if (!scope.live[i]) continue;
+    const NodeDef& node = scope.graph->nodes[i];
+    const size_t problems = problems_->size(), source = graph_.source_nodes.size();
+    const size_t made = scope.block->nodes.size();
+    graph_.source_nodes.push_back({node.target, node_name(node)});
+    if (import_node(node, scope)) continue;
+    graph_.source_nodes[source].refused = problems_->size() > problems && problems_->back().where == place_of(node);
+    if (graph_.source_nodes[source].refused && leave_to_user(node, scope, problems, made)) continue;
+    poison(node, scope);
+  }
 }
 
 bool Importer::import_node(const NodeDef& node, Scope& scope) {
@@ -139,7 +149,8 @@ bool Importer::call_importer(const NodeDef& node, const std::function<void(Op&)>
   if (b.ok()) return true;
   std::string advice = op.advice;
   if (advice.empty() && b.error().find("nothing bounds it") != std::string::npos)
-    advice = "bound it in the model with torch._check(size <= MAX)";
+    advice = "bound it in the model, for instance torch._check(size <= " + std::to_string(likely_bound(inputs_of(graph_))) +
+             ") where the size is known";
   problem(place_of(node), b.error(), advice);
   return false;
 }

@@ -81,6 +81,8 @@ class Importer {
   void import_nodes(Scope& scope);
   bool import_node(const NodeDef& node, Scope& scope);
   bool import_custom(const NodeDef& node, Scope& scope);
+  // With --partial: a custom operator in place of a node that was refused; false where that cannot be, with the reason in its problem.
+  bool leave_to_user(const NodeDef& node, Scope& scope, size_t problems, size_t nodes);
   bool call_importer(const NodeDef& node, const OpLine& line, Scope& scope);
   bool call_importer(const NodeDef& node, const std::function<void(Op&)>& import, Scope& scope);
   bool operands_known(const NodeDef& node, const Scope& scope);
