@@ -53,7 +53,12 @@ frontends::DimRange parse_range(const std::string& text, const std::string& all)
   int64_t min, max;
   const std::string low = text.substr(0, dots), high = dots == std::string::npos ? low : text.substr(dots + 2);
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  if (!parse_number(low, 0, kMost, &min) || !parse_number(high, 1, kMost, &max) || min > max)
+  // Sizes are at least 1; sequences may be empty, optionals absent, and values 0.
+  const std::string name = all.substr(0, all.find('='));
+  const bool counts =
+      name.find(".present") != std::string::npos || name.find(".length") != std::string::npos || name.find(']') != std::string::npos;
+  const int64_t least = counts ? 0 : 1;
+  if (!parse_number(low, 0, kMost, &min) || !parse_number(high, least, kMost, &max) || min > max)
     throw usage("--dim: expected NAME=MIN..MAX or NAME=SIZE, found '" + all + "'");
   return {static_cast<int32_t>(min), static_cast<int32_t>(max)};
 }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <fstream>
+#include <sstream>
 
 #include "mote/api/mote.hpp"
 #include "mote/compiler/driver/compile.h"
@@ -41,12 +44,82 @@ std::string difference(const NpyArray& found, const NpyArray& expected, double r
          ": expected " + std::to_string(right[first]) + ", found " + std::to_string(left[first]);
 }
 
-bool read_values(const std::string& folder, const char* kind, int count, std::vector<NpyArray>* out) {
+// A tensor of strings as the program has it: places in the table of texts, -1 for others.
+bool read_texts(const std::string& path, const std::vector<std::string>& table, NpyArray* out) {
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) return false;
+  std::vector<int64_t> places;
+  std::istringstream shape(line);
+  *out = {DType::s64, {}, {}};
+  for (int64_t d; shape >> d;) out->dims.push_back(d);
+  while (std::getline(file, line)) {
+    const auto it = std::find(table.begin(), table.end(), line);
+    places.push_back(it == table.end() ? -1 : it - table.begin());
+  }
+  out->data.resize(places.size() * sizeof(int64_t));
+  if (!places.empty()) std::memcpy(out->data.data(), places.data(), out->data.size());
+  return true;
+}
+
+bool read_values(const std::string& folder, const char* kind, int count, const std::vector<std::string>& table,
+                 std::vector<NpyArray>* out) {
   out->resize(static_cast<size_t>(count));
   std::string error;
-  for (int i = 0; i < count; ++i)
-    if (!tools::read_npy(folder + "/" + kind + "_" + std::to_string(i) + ".npy", &(*out)[static_cast<size_t>(i)], &error)) return false;
+  for (int i = 0; i < count; ++i) {
+    const std::string path = folder + "/" + kind + "_" + std::to_string(i);
+    NpyArray* to = &(*out)[static_cast<size_t>(i)];
+    if (!read_texts(path + ".txt", table, to) && !tools::read_npy(path + ".npy", to, &error)) return false;
+  }
   return true;
+}
+
+// What the compiler must be told of sequences and optionals: lines "shape NAME 2 3", "dim NAME 3", "dim NAME 1 3".
+void read_options(const std::string& path, frontends::ImportOptions* options) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string kind, name;
+    words >> kind >> name;
+    ir::Dims dims;
+    for (int32_t d; words >> d;) dims.push_back(d);
+    if (kind == "shape") options->shapes[name] = dims;
+    else if (kind == "max_trips") options->max_trips = std::atoi(name.c_str());
+    else if (!dims.empty()) options->dims[name] = {dims.front(), dims.back()};
+  }
+}
+
+// The table of texts that a program carries.
+std::vector<std::string> texts_of(const emit::FileBytes& file) {
+  std::vector<std::string> out;
+  auto model = Model::load(file.data(), file.size);
+  if (!model) return out;
+  for (const char* key : {"strings", "labels"}) {
+    std::istringstream lines(model->metadata(key).value_or(""));
+    for (std::string line; std::getline(lines, line);) out.push_back(line);
+    if (!out.empty()) break;
+  }
+  return out;
+}
+
+// Of sequences that say how many of their elements count, the others go; what says so goes too.
+void drop_uncounted(const std::vector<std::string>& names, std::vector<NpyArray>* outputs) {
+  const std::string end = "_length";
+  std::vector<NpyArray> kept;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const bool counts = names[i].size() > end.size() && names[i].compare(names[i].size() - end.size(), end.size(), end) == 0 &&
+                        (*outputs)[i].dims.empty() && (*outputs)[i].dtype == DType::s64;
+    if (!counts) {
+      kept.push_back((*outputs)[i]);
+      continue;
+    }
+    const std::string sequence = names[i].substr(0, names[i].size() - end.size());
+    int64_t length;
+    std::memcpy(&length, (*outputs)[i].data.data(), sizeof length);
+    for (int64_t k = 0; i + 1 < names.size() && names[i + 1] == sequence + "_" + std::to_string(k); ++k, ++i)
+      if (k < length) kept.push_back((*outputs)[i + 1]);
+  }
+  *outputs = std::move(kept);
 }
 
 // Feeds the program and returns its outputs. A text when that fails.
@@ -78,6 +151,9 @@ std::string run_program(const emit::FileBytes& file, std::vector<NpyArray> input
     a.dims.assign(output_views[i].dims.begin(), output_views[i].dims.end());
     a.data.resize(count * dtype_bytes(a.dtype));
   }
+  std::vector<std::string> names;
+  for (const TensorSpec& spec : out) names.push_back(spec.name);
+  drop_uncounted(names, outputs);
   return "";
 }
 
@@ -115,6 +191,7 @@ Outcome run_case(const std::string& folder, const Case& test, const Settings& se
   if (settings.open_dims && !open_first_size(&bytes, &options.import)) return {Verdict::kRefused, "the model has no size to open"};
   source.bytes = ir::Bytes::own(std::move(bytes));
   options.golden.count = 0;
+  read_options(folder + "/options", &options.import);
   driver::CompileResult compiled;
   ir::Problems problems;
   if (!driver::compile(source, options, &compiled, &problems)) {
@@ -122,7 +199,8 @@ Outcome run_case(const std::string& folder, const Case& test, const Settings& se
     return {Verdict::kRefused, problems[0].where + ": " + problems[0].what};
   }
   std::vector<NpyArray> inputs, expected, found;
-  if (!read_values(folder, "input", test.inputs, &inputs) || !read_values(folder, "output", test.outputs, &expected))
+  const auto table = texts_of(compiled.file);
+  if (!read_values(folder, "input", test.inputs, table, &inputs) || !read_values(folder, "output", test.outputs, table, &expected))
     return {Verdict::kCompiled, "values that .npy does not hold"};
   if (const std::string why = run_program(compiled.file, inputs, &found); !why.empty()) return {Verdict::kFailed, why};
   if (found.size() != expected.size()) return {Verdict::kFailed, "number of outputs"};

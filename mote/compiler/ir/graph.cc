@@ -129,12 +129,16 @@ Node* Graph::add_node(Block& block, uint16_t op, const void* attrs, size_t attrs
   n->inputs = inputs;
   for (Value* v : inputs)
     if (v != nullptr) v->users.push_back(n);
-  for (size_t i = 0; i < outputs; ++i) {
-    Value* v = make_value(ValueKind::kResult, "");
-    v->producer = n;
-    n->outputs.push_back(v);
-  }
+  add_outputs(n, outputs);
   return n;
+}
+
+void Graph::add_outputs(Node* node, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    Value* v = make_value(ValueKind::kResult, "");
+    v->producer = node;
+    node->outputs.push_back(v);
+  }
 }
 
 Block& Graph::add_block(Node* owner) {

@@ -198,6 +198,8 @@ class Graph {
   Node* add_node(Block& block, uint16_t op, const void* attrs, size_t attrs_bytes, const std::vector<Value*>& inputs, size_t outputs,
                  const std::string& name, Node* before = nullptr);
   Block& add_block(Node* owner);
+  // More outputs of a control node, whose blocks tell how many there are.
+  void add_outputs(Node* node, size_t count);
 
   void set_input(Node* node, size_t index, Value* value);
   void add_result(Block& block, Value* value);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "mote/compiler/frontends/onnx/loop.h"
+#include "mote/compiler/frontends/onnx/sequences.h"
 #include "mote/ops/fill/fill.h"
 
 namespace mote::frontends::onnx {
@@ -27,8 +28,8 @@ Value* as_scalar(Decompose& d, Value* v) { return rank_of(v) == 0 || v == nullpt
 
 bool all_tensors(NodeContext& c, const std::vector<Entity>& list) {
   for (const Entity& e : list) {
-    if (e.is(Entity::Kind::kTensor)) continue;
-    c.fail("a graph that is chosen or repeated when running gives a sequence or an optional", "sequences must be known when compiling");
+    if (e.is(Entity::Kind::kTensor) && !c.importer.texts().is_text(e.value)) continue;
+    c.fail("a graph that is repeated when running gives a sequence, an optional or a string", "these must be known when compiling");
     return false;
   }
   return true;
@@ -70,15 +71,9 @@ void import_branch(NodeContext& c, Branch* b) {
   b->misfit = !b->fine && c.importer.hard_problem_count() == hard && c.importer.problem_count() > b->problems_before;
 }
 
-std::vector<Value*> values_of(const std::vector<Entity>& list) {
-  std::vector<Value*> out;
-  for (const Entity& e : list) out.push_back(e.value);
-  return out;
-}
-
 void choose_running(NodeContext& c, Value* condition, const ::onnx::GraphProto& then_graph, const ::onnx::GraphProto& else_graph) {
   ir::Graph& g = c.b.graph();
-  ir::Node* node = g.add_node(c.b.block(), ir::kIf, nullptr, 0, {condition}, static_cast<size_t>(then_graph.output_size()), c.b.name());
+  ir::Node* node = g.add_node(c.b.block(), ir::kIf, nullptr, 0, {condition}, 0, c.b.name());
   Branch a, b;
   a.graph = &then_graph;
   b.graph = &else_graph;
@@ -90,22 +85,21 @@ void choose_running(NodeContext& c, Value* condition, const ::onnx::GraphProto& 
   import_branch(c, &b);
   if (first_misfit && !b.fine) c.importer.problem(first_why.where, first_why.what, first_why.advice, false);
   if ((!a.fine && !a.misfit) || (!b.fine && !b.misfit) || (!a.fine && !b.fine)) return c.give_up();
-  for (Branch* branch : {&a, &b}) {
-    if (branch->fine && !all_tensors(c, branch->results)) return;
-    if (branch->fine)
-      for (Value* v : values_of(branch->results)) g.add_result(*branch->block, v);
-  }
-  if (a.misfit && !write_impossible(c, *a.block, values_of(b.results), first_why)) return c.fail("its branches do not fit");
-  if (b.misfit && !write_impossible(c, *b.block, values_of(a.results), c.importer.take_back(b.problems_before)))
+  ir::NodeBuilder in_a(g, *a.block, c.b.name()), in_b(g, *b.block, c.b.name());
+  if (a.fine && b.fine && !make_alike(c, {&a.results, &in_a}, {&b.results, &in_b})) return;
+  const std::vector<Entity>& form = a.fine ? a.results : b.results;
+  for (Branch* branch : {&a, &b})
+    for (Value* v : tensors_of(branch->results))
+      if (branch->fine) g.add_result(*branch->block, v);
+  if (a.misfit && !write_impossible(c, *a.block, tensors_of(form), first_why)) return c.fail("its branches do not fit");
+  if (b.misfit && !write_impossible(c, *b.block, tensors_of(form), c.importer.take_back(b.problems_before)))
     return c.fail("its branches do not fit");
+  g.add_outputs(node, tensors_of(form).size());
   std::string error;
   if (!ir::infer(*node, &error)) return c.fail(error);
-  const std::vector<Entity>& results = a.misfit ? b.results : a.results;
-  for (size_t i = 0; i < node->outputs.size(); ++i) {
-    if (!a.misfit && !b.misfit && a.results[i].element != b.results[i].element)
-      return c.fail("its branches give output " + std::to_string(i) + " of different element types");
-    c.out(static_cast<int>(i), node->outputs[i], results[i].element);
-  }
+  for (size_t i = 0; i < node->outputs.size(); ++i)
+    if (c.importer.texts().is_text(tensors_of(form)[i])) c.importer.texts().mark(node->outputs[i]);
+  c.results = of_tensors(form, node->outputs);
 }
 
 void import_if(NodeContext& c) {
@@ -127,13 +121,6 @@ void import_if(NodeContext& c) {
 }
 
 // --- Loop ---
-
-struct LoopParts {
-  const ::onnx::GraphProto* body = nullptr;
-  Value *trips = nullptr, *condition = nullptr;
-  std::vector<Entity> carried;
-  size_t scanned = 0;
-};
 
 bool read_loop(NodeContext& c, LoopParts* p) {
   Decompose d(c);
@@ -161,7 +148,7 @@ void unroll(NodeContext& c, const LoopParts& p, const std::string& why) {
   const bool counted = p.trips != nullptr && ir::known_ints(*p.trips, &known) && known.size() == 1;
   if ((p.trips != nullptr && !counted) || (p.condition != nullptr && !known_truth(p.condition, &go_on)) ||
       (!counted && p.condition == nullptr))
-    return c.fail(why + ", and the number of trips is not known when compiling", "make the trip count a constant");
+    return import_running_loop(c, p, why);
   std::vector<Entity> carried = p.carried;
   std::vector<std::vector<Value*>> rows(p.scanned);
   std::vector<int> elements(p.scanned);
@@ -203,6 +190,7 @@ int64_t trip_bound(NodeContext& c, const LoopParts& p) {
 void import_loop(NodeContext& c) {
   LoopParts p;
   if (!read_loop(c, &p)) return;
+  p.most_trips = trip_bound(c, p);
   for (const Entity& e : p.carried)
     if (!e.is(Entity::Kind::kTensor)) return unroll(c, p, "it carries a sequence or an optional");
   std::vector<Value*> carried;
@@ -229,7 +217,7 @@ void import_loop(NodeContext& c) {
     return true;
   };
   std::vector<Value*> out;
-  const LoopOutcome outcome = build_loop(c, {p.trips, p.condition, carried, p.scanned, trip_bound(c, p)}, write_body, &out);
+  const LoopOutcome outcome = build_loop(c, {p.trips, p.condition, carried, p.scanned, p.most_trips}, write_body, &out);
   if (outcome == LoopOutcome::kShapesChange) return unroll(c, p, "a carried value changes its shape from trip to trip");
   for (size_t i = 0; i < out.size(); ++i) c.out(static_cast<int>(i), out[i], elements[i]);
 }

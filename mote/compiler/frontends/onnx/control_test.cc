@@ -140,19 +140,55 @@ TEST(OnnxSequence, IsResolvedWhenCompiling) {
   EXPECT_EQ(r->block().results[0]->type.dims, (ir::Dims{4, 2}));
 }
 
-TEST(OnnxSequence, AsInputOrOutputIsRefused) {
-  ModelBuilder m;
-  m.output("s");
+::onnx::TypeProto* add_sequence_input(ModelBuilder& m, const std::string& name) {
   auto* in = m.graph->add_input();
-  in->set_name("q");
-  in->mutable_type()->mutable_sequence_type();
-  m.node("SequenceConstruct", {"q"}, {"s"});
-  EXPECT_NE(import(m)->text().find("is a sequence; programs take tensors only"), std::string::npos);
+  in->set_name(name);
+  auto* element = in->mutable_type()->mutable_sequence_type()->mutable_elem_type();
+  set_type(element, {"n", "3"});
+  return in->mutable_type();
+}
 
+TEST(OnnxSequence, AsInputIsOneInputForEachElement) {
+  ModelBuilder m;
+  m.output("y");
+  add_sequence_input(m, "q");
+  attribute(m.node("ConcatFromSequence", {"q"}, {"y"}), "axis", 0);
+  // Nothing says how many there are: the advice is what to type.
+  EXPECT_NE(import(m)->text().find("--dim q.length=3"), std::string::npos) << import(m)->text();
+  ImportOptions options;
+  options.shapes = {{"q_0", {2, 3}}, {"q_1", {5, 3}}};
+  const auto r = import(m, options);
+  ASSERT_TRUE(r->ok) << r->text();
+  EXPECT_EQ(r->graph.methods[0].input_names, (std::vector<std::string>{"q_0", "q_1"}));
+  EXPECT_EQ(r->block().results[0]->type.dims, (ir::Dims{7, 3}));
+}
+
+TEST(OnnxSequence, AsOutputIsOneOutputForEachElement) {
   ModelBuilder out;
   out.input("x", {"2"}).output("s");
   out.node("SequenceConstruct", {"x", "x"}, {"s"});
-  EXPECT_NE(import(out)->text().find("programs give tensors only"), std::string::npos);
+  const auto r = import(out);
+  ASSERT_TRUE(r->ok) << r->text();
+  EXPECT_EQ(r->graph.methods[0].output_names, (std::vector<std::string>{"s_0", "s_1"}));
+}
+
+TEST(OnnxSequence, AnOptionalIsThereOrNot) {
+  ModelBuilder m;
+  m.output("y");
+  auto* in = m.graph->add_input();
+  in->set_name("o");
+  set_type(in->mutable_type()->mutable_optional_type()->mutable_elem_type(), {"4"});
+  m.node("OptionalHasElement", {"o"}, {"y"});
+  for (const int present : {0, 1}) {
+    ImportOptions options;
+    options.dims["o.present"] = {present, present};
+    const auto r = import(m, options);
+    ASSERT_TRUE(r->ok) << r->text();
+    std::vector<int64_t> has;
+    ASSERT_TRUE(ir::known_ints(*r->block().results[0], &has));
+    EXPECT_EQ(has, std::vector<int64_t>{present});
+    EXPECT_EQ(r->block().arguments.size(), static_cast<size_t>(present));
+  }
 }
 
 }  // namespace

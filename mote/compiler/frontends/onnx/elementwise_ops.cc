@@ -1,5 +1,6 @@
 // Operators that work element by element, with ONNX's broadcasting of opset 7 and later.
 
+#include "mote/compiler/frontends/onnx/import.h"
 #include "mote/compiler/frontends/onnx/narrow_words.h"
 #include "mote/compiler/frontends/onnx/op_support.h"
 #include "mote/ops/bitcast/bitcast.h"
@@ -55,6 +56,7 @@ void import_pow(NodeContext& c) {
 }
 
 void import_cast(NodeContext& c) {
+  if (c.attr_int("to", 0) == ::onnx::TensorProto::STRING && c.importer.texts().is_text(c.in(0))) return c.out(0, c.in(0));
   const int to = static_cast<int>(c.attr_int("to", 0));
   const DType type = storage_of(to);
   if (type == DType::kNone)

@@ -147,13 +147,25 @@ Value* evaluate_forest(NodeContext& c, const Forest& forest, Value* x) {
   return d.reduce(kReduce[static_cast<int>(forest.aggregate)], d.gather(table, leaves, 0), {1}, false);
 }
 
+// What of a normal distribution lies below: its inverse, by the formula that ONNX Runtime uses (Winitzki's, with its digits of pi).
+Value* probit(NodeContext& c, Value* probability) {
+  Decompose d(c);
+  constexpr double kFit = 0.147, kPi = 3.14159;
+  Value* x = d.add(d.mul(probability, 2), -1);
+  Value* log = d.op(OpId::log, {d.mul(d.sub(d.number(1, x), x), d.add(x, 1))});
+  Value* half = d.add(d.mul(log, 0.5), 2 / (kPi * kFit));
+  Value* square = d.sub(d.sqrt(d.sub(d.mul(half, half), d.div(log, kFit))), half);
+  return d.mul(d.mul(d.op(OpId::sign, {x}), d.sqrt(square)), std::sqrt(2.0));
+}
+
 Value* post_transform(NodeContext& c, Value* scores, const std::string& kind) {
   Decompose d(c);
+  if (kind == "PROBIT") return probit(c, scores);
   if (kind == "NONE") return scores;
   if (kind == "LOGISTIC") return d.op(OpId::sigmoid, {scores});
   if (kind == "SOFTMAX") return d.softmax(scores, rank_of(scores) - 1);
   if (kind != "SOFTMAX_ZERO") {
-    c.fail("post_transform " + kind + " is not possible", "use NONE, SOFTMAX, LOGISTIC or SOFTMAX_ZERO");
+    c.fail("post_transform " + kind + " is not possible", "use NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT");
     return nullptr;
   }
   // Zeros stay zero, the others share one.
@@ -163,14 +175,26 @@ Value* post_transform(NodeContext& c, Value* scores, const std::string& kind) {
   return d.div(kept, d.reduce(OpId::reduce_sum, kept, {-1}));
 }
 
-void set_labels(NodeContext& c, Value* scores, const std::vector<int64_t>& labels) {
+ClassLabels class_labels(const NodeContext& c, const char* ints, const char* strings) {
+  const auto* texts = c.attr(strings);
+  if (texts == nullptr || texts->strings_size() == 0) return {c.attr_ints(ints), false};
+  return {c.importer.texts().indices_of(texts->strings()), true};
+}
+
+Value* labels_of(NodeContext& c, const ClassLabels& labels, Value* classes) {
+  Value* picked = Decompose(c).gather(Decompose(c).ints(labels.values), classes, 0);
+  if (picked != nullptr && labels.texts) c.importer.texts().mark(picked);
+  return picked;
+}
+
+void set_labels(NodeContext& c, Value* scores, const ClassLabels& labels) {
   if (!c.wants(0)) return;
-  if (labels.empty()) return c.fail("the labels are strings, which programs cannot give", "let the model give the scores alone");
+  if (labels.count() == 0) return c.fail("has no labels of its classes");
   ops::ArgAttrs a;
   a.axis = 1;
   a.keep_dims = 0;
   Value* best = c.b.ok() ? c.b.op(OpId::arg_max, a, {scores}) : nullptr;
-  if (best != nullptr) c.out(0, Decompose(c).gather(Decompose(c).ints(labels), best, 0));
+  if (best != nullptr) c.out(0, labels_of(c, labels, best));
 }
 
 }  // namespace mote::frontends::onnx

@@ -2,6 +2,7 @@
 
 // Decision trees as tables, and the operators that walk down all trees at once.
 
+#include "mote/compiler/frontends/onnx/import.h"
 #include "mote/compiler/frontends/onnx/op_support.h"
 
 namespace mote::frontends::onnx {
@@ -37,7 +38,17 @@ Value* evaluate_forest(NodeContext& c, const Forest& forest, Value* x);
 // NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO along the last axis.
 Value* post_transform(NodeContext& c, Value* scores, const std::string& kind);
 
-// Output 0: the label of the largest score. Fails when labels are strings and the model reads them.
-void set_labels(NodeContext& c, Value* scores, const std::vector<int64_t>& labels);
+// What the classes of a classifier are called: whole numbers, or texts (then as places in the table of texts).
+struct ClassLabels {
+  std::vector<int64_t> values;
+  bool texts = false;
+  size_t count() const { return values.size(); }
+};
+ClassLabels class_labels(const NodeContext& c, const char* ints, const char* strings = "classlabels_strings");
+
+// The labels of these classes.
+Value* labels_of(NodeContext& c, const ClassLabels& labels, Value* classes);
+// Output 0: the label of the largest score.
+void set_labels(NodeContext& c, Value* scores, const ClassLabels& labels);
 
 }  // namespace mote::frontends::onnx

@@ -4,7 +4,7 @@
 
 #include "mote/compiler/frontends/common/bound_advice.h"
 #include "mote/compiler/frontends/onnx/narrow_words.h"
-#include "mote/format/evidence.h"
+#include "mote/compiler/frontends/onnx/value_bounds.h"
 
 namespace mote::frontends::onnx {
 namespace {
@@ -56,6 +56,14 @@ bool broadcasts_along(const NodeProto& n, const std::vector<Entity>& operands) {
   return broadcast && axis != -1 && (axis < 0 ? axis + rank : axis) != rank - operands[1].value->type.rank();
 }
 
+// What to type where a size depends on data: ranges for the input that decides, or the size itself.
+std::string advice_for_bounds(NodeContext& c, const std::string& value) {
+  const std::string& error = c.b.error();
+  if (error.find("nothing bounds it") == std::string::npos) return "";
+  const std::string values = advice_for_values(c.inputs), sizes = bound_advice(error, value, c.inputs, c.b.graph());
+  return values + (values.empty() || sizes.empty() ? "" : "; or ") + sizes;
+}
+
 }  // namespace
 
 const Entity* Scope::find(const std::string& name) const {
@@ -74,6 +82,7 @@ const ::onnx::AttributeProto* Scope::resolve(const ::onnx::AttributeProto& a) co
 Importer::Importer(std::shared_ptr<const ::onnx::ModelProto> model, const std::string& path, const ImportOptions& options, ir::Graph& graph,
                    ir::Problems* problems)
     : model_(std::move(model)), options_(options), graph_(graph), problems_(problems), tensors_(graph, model_, path) {
+  texts_ = std::make_unique<Texts>(*model_);
   opsets_ = read_opsets(model_->opset_import());
   for (const auto& f : model_->functions()) functions_[function_key(f.domain(), f.name(), f.overload())] = &f;
 }
@@ -112,6 +121,10 @@ void Importer::run() {
   add_outputs(g, scope);
 }
 
+Value* Importer::make_constant(const ::onnx::TensorProto& t, const std::string& name, std::string* error) {
+  return t.data_type() == ::onnx::TensorProto::STRING ? texts_->constant(graph_, t, name, error) : tensors_.make_constant(t, name, error);
+}
+
 void Importer::add_initializers(const GraphProto& g, Scope& scope) {
   const auto add = [&](const std::string& name, Value* v, const std::string& error, int element) {
     scope.names[name] = v == nullptr ? Entity::poisoned() : Entity::tensor(v, element);
@@ -120,7 +133,7 @@ void Importer::add_initializers(const GraphProto& g, Scope& scope) {
   for (const auto& t : g.initializer()) {
     if (scope.used->count(t.name()) == 0) continue;
     std::string error;
-    Value* v = tensors_.make_constant(t, t.name(), &error);
+    Value* v = make_constant(t, t.name(), &error);
     const NarrowType* narrow = narrow_type(t.data_type());
     if (v != nullptr && narrow != nullptr && !has_packed_kernels(*narrow)) v = spread(v, *narrow, *scope.block, &error);
     add(t.name(), v, error, narrow_element(t.data_type()));
@@ -131,45 +144,6 @@ void Importer::add_initializers(const GraphProto& g, Scope& scope) {
     Value* v = tensors_.make_dense(t, t.values().name(), &error);
     add(t.values().name(), v, error, 0);
   }
-}
-
-void Importer::add_inputs(const GraphProto& g, Scope& scope) {
-  NameSet initialised;
-  for (const auto& t : g.initializer()) initialised.insert(t.name());
-  for (const auto& t : g.sparse_initializer()) initialised.insert(t.values().name());
-  std::vector<const ::onnx::ValueInfoProto*> inputs;
-  for (const auto& i : g.input())
-    if (initialised.count(i.name()) == 0) inputs.push_back(&i);
-  InputShapes shapes;
-  ImportOptions of_inputs = options_;
-  for (auto it = of_inputs.dims.begin(); it != of_inputs.dims.end();)
-    it = bounds_value(*model_, it->first) ? of_inputs.dims.erase(it) : std::next(it);
-  if (!resolve_inputs(inputs, of_inputs, graph_, problems_, &shapes)) return;
-  fixed_dims_ = std::move(shapes.bounds);
-  trust_declared_ = !shapes.overridden;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const int element = inputs[i]->type().tensor_type().elem_type();
-    const DType dtype = storage_of(element);
-    Value* v = graph_.add_input(graph_.methods[0], inputs[i]->name(), dtype, shapes.of[i].dims, shapes.of[i].symbols);
-    scope.names[inputs[i]->name()] = Entity::tensor(v, narrow_element(element));
-    note_element(kElementInput, inputs[i]->name(), element);
-  }
-}
-
-void Importer::add_outputs(const GraphProto& g, Scope& scope) {
-  for (const auto& o : g.output()) {
-    const Entity* e = scope.find(o.name());
-    const std::string where = "output '" + o.name() + "'";
-    if (e == nullptr) problem(where, "no node computes it");
-    else if (e->is(Entity::Kind::kSequence) || e->is(Entity::Kind::kEmptyOptional))
-      problem(where, "is a sequence or an optional; programs give tensors only", "let the model give the elements as separate outputs");
-    if (e == nullptr || !e->is(Entity::Kind::kTensor)) continue;
-    Entity codes = *e;
-    spread_result(&codes, *scope.block);
-    if (codes.value != nullptr) graph_.add_output(graph_.methods[0], o.name(), codes.value);
-    note_element(kElementOutput, o.name(), e->element);
-  }
-  if (g.output_size() == 0) problem("model", "has no outputs");
 }
 
 std::optional<ir::Type> Importer::declared_type(const TypeProto& proto) const {
@@ -349,10 +323,12 @@ bool Importer::call_importer(const NodeProto& n, const OpImporter& op, Scope& sc
   std::vector<std::optional<ir::Type>> declared;
   for (int i = 0; i < n.output_size(); ++i) declared.push_back(c.declared(i));
   c.b.declare(std::move(declared));
+  const bool texts = refuse_texts(c, n);
   int carried = 0;
   if (c.b.ok()) prepare_narrow(c, operator_key(n), &carried);
   if (c.b.ok()) op.import(c);
   if (c.given_up) return false;
+  if (texts) mark_texts(c);
   for (int i = 0; i < n.output_size() && c.b.ok(); ++i) {
     const size_t at = static_cast<size_t>(i);
     Value* v = at < c.outputs.size() ? c.outputs[at] : nullptr;
@@ -362,8 +338,7 @@ bool Importer::call_importer(const NodeProto& n, const OpImporter& op, Scope& sc
       scope.names[n.output(i)] = v != nullptr ? Entity::tensor(v, carried != 0 ? carried : c.elements[at]) : c.results[at];
     else if (c.wants(i)) c.fail("output " + std::to_string(i) + " ('" + n.output(i) + "') is not supported");
   }
-  if (!c.b.ok() && c.advice.empty() && c.b.error().find("nothing bounds it") != std::string::npos && n.output_size() > 0)
-    c.advice = bound_advice(c.b.error(), scope.prefix + n.output(0), c.inputs, graph_);
+  if (!c.b.ok() && c.advice.empty() && n.output_size() > 0) c.advice = advice_for_bounds(c, scope.prefix + n.output(0));
   if (!c.b.ok()) problem(where, c.b.error(), c.advice, c.refused);
   return c.b.ok();
 }

@@ -13,6 +13,7 @@
 #include "mote/compiler/frontends/onnx/importer.h"
 #include "mote/compiler/frontends/onnx/narrow.h"
 #include "mote/compiler/frontends/onnx/tensor.h"
+#include "mote/compiler/frontends/onnx/texts.h"
 
 namespace mote::frontends::onnx {
 
@@ -40,6 +41,11 @@ struct Scope {
   const ::onnx::AttributeProto* resolve(const ::onnx::AttributeProto& a) const;
 };
 
+struct InputShape {
+  ir::Dims dims;
+  std::vector<int> symbols;  // -1 where the size is fixed
+};
+
 class Importer {
  public:
   Importer(std::shared_ptr<const ::onnx::ModelProto> model, const std::string& path, const ImportOptions& options, ir::Graph& graph,
@@ -56,7 +62,10 @@ class Importer {
   // The type a proto declares; empty when it is no tensor of a type Mote has, or of unknown rank.
   std::optional<ir::Type> declared_type(const ::onnx::TypeProto& proto) const;
 
+  // A tensor of the model as a constant, strings as places in the table of texts; null with *error.
+  Value* make_constant(const ::onnx::TensorProto& tensor, const std::string& name, std::string* error);
   TensorReader& tensors() { return tensors_; }
+  Texts& texts() { return *texts_; }
   const ImportOptions& options() const { return options_; }
   ir::Graph& graph() { return graph_; }
   // hard: no mere misfit of shapes, which only the branch of an If that is never taken may have.
@@ -75,7 +84,9 @@ class Importer {
   void spread_result(Entity* e, ir::Block& block);
   void note_element(const char* kind, const std::string& name, int element);
   void add_inputs(const ::onnx::GraphProto& g, Scope& scope);
+  Entity add_input(const ::onnx::ValueInfoProto& input, const InputShape& shape);
   void add_outputs(const ::onnx::GraphProto& g, Scope& scope);
+  void add_output(const std::string& name, const Entity& e);
   void import_nodes(const google::protobuf::RepeatedPtrField<::onnx::NodeProto>& nodes, Scope& scope, const std::vector<bool>& live);
   void import_node(const ::onnx::NodeProto& n, Scope& scope);
   bool gather_operands(const ::onnx::NodeProto& n, Scope& scope, const std::string& where, std::vector<Entity>* out);
@@ -94,6 +105,7 @@ class Importer {
   ir::Graph& graph_;
   ir::Problems* problems_;
   TensorReader tensors_;
+  std::unique_ptr<Texts> texts_;
   Opsets opsets_;
   std::map<std::string, const ::onnx::FunctionProto*> functions_;
   std::unordered_map<std::string, int32_t> fixed_dims_;  // sizes of named dimensions, or the bound of symbols
@@ -113,10 +125,6 @@ void carry_back_declared(const google::protobuf::RepeatedPtrField<::onnx::NodePr
 bool bounds_value(const ::onnx::ModelProto& model, const std::string& dim);
 
 // Sizes of a graph's inputs: what the model, --shape and --dim say. Adds the symbols. False after problems (open dimensions).
-struct InputShape {
-  ir::Dims dims;
-  std::vector<int> symbols;  // -1 where the size is fixed
-};
 struct InputShapes {
   std::vector<InputShape> of;  // one for each given input
   std::unordered_map<std::string, int32_t> bounds;
@@ -127,6 +135,10 @@ bool resolve_inputs(const std::vector<const ::onnx::ValueInfoProto*>& inputs, co
 
 // " (did you mean 'Conv'?)": an operator of the same domain that is written much like it.
 std::string similar_op(const std::string& key);
+// Whether a node reads texts. Most operators compute with numbers only and are refused then.
+bool refuse_texts(NodeContext& c, const ::onnx::NodeProto& n);
+// The outputs of a node that moves texts about are texts too.
+void mark_texts(NodeContext& c);
 
 // The lines of all *_ops.cc files.
 const OpTable& op_table();

@@ -6,8 +6,8 @@
 
 namespace mote::frontends::onnx {
 
-Entity Entity::sequence(std::vector<Entity> items) {
-  return {Kind::kSequence, nullptr, std::make_shared<const std::vector<Entity>>(std::move(items)), 0};
+Entity Entity::sequence(std::vector<Entity> items, Value* length) {
+  return {Kind::kSequence, nullptr, std::make_shared<const std::vector<Entity>>(std::move(items)), length};
 }
 
 bool NodeContext::wants(int i) const {
@@ -70,7 +70,7 @@ bool NodeContext::ints(int input, const char* attribute, std::vector<int64_t>* o
 
 Value* NodeContext::constant(const ::onnx::TensorProto& tensor) {
   std::string error;
-  Value* v = importer.tensors().make_constant(tensor, "", &error);
+  Value* v = importer.make_constant(tensor, "", &error);
   if (v == nullptr) fail(error);
   const NarrowType* narrow = narrow_type(tensor.data_type());
   if (v == nullptr || narrow == nullptr || has_packed_kernels(*narrow)) return v;

@@ -19,19 +19,27 @@ namespace mote::frontends::onnx {
 class Importer;  // scopes, subgraphs, functions: import.h
 struct Scope;
 
-// What a name of the model stands for. Sequences and optionals exist at import time only: lists of values, or nothing.
+// What a name of the model stands for. Sequences and optionals exist at import time only: lists of values, or nothing. How many elements
+// a sequence has may be known only when running; then it is one of
+// - a list of which the first `length` count (what lies behind them is of no meaning),
+// - one tensor, its elements along a first axis: what a loop has appended trip by trip.
 struct Entity {
   enum class Kind : uint8_t { kAbsent, kTensor, kSequence, kEmptyOptional, kPoisoned };
   Kind kind = Kind::kAbsent;
-  Value* value = nullptr;                           // of kTensor
-  std::shared_ptr<const std::vector<Entity>> list;  // of kSequence
-  int element = 0;  // the ONNX type whose codes the tensor holds, where no DType stands for that type (narrow.h)
+  Value* value = nullptr;                           // of kTensor; of kSequence when stacked
+  std::shared_ptr<const std::vector<Entity>> list;  // of kSequence, null when stacked
+  Value* length = nullptr;                          // of a list: a scalar s64; null: all of it
+  size_t least = 0;                                 // with a length: so many elements count in any case
+  int grows_from = 0;                               // in a loop's body: `list` comes behind what earlier trips appended; 0: it does not
+  int element = 0;  // the ONNX type whose codes the value holds, where no DType stands for that type (narrow.h)
 
-  static Entity tensor(Value* v, int element = 0) { return {Kind::kTensor, v, nullptr, element}; }
-  static Entity sequence(std::vector<Entity> items);
-  static Entity empty_optional() { return {Kind::kEmptyOptional, nullptr, nullptr, 0}; }
-  static Entity poisoned() { return {Kind::kPoisoned, nullptr, nullptr, 0}; }
+  static Entity tensor(Value* v, int element = 0) { return {Kind::kTensor, v, nullptr, nullptr, 0, 0, element}; }
+  static Entity sequence(std::vector<Entity> items, Value* length = nullptr);
+  static Entity stacked(Value* v, int element = 0) { return {Kind::kSequence, v, nullptr, nullptr, 0, 0, element}; }
+  static Entity empty_optional() { return {Kind::kEmptyOptional, nullptr, nullptr}; }
+  static Entity poisoned() { return {Kind::kPoisoned, nullptr, nullptr}; }
   bool is(Kind k) const { return kind == k; }
+  bool is_stacked() const { return kind == Kind::kSequence && list == nullptr; }
 };
 
 // One node while it is imported. Operators are added through `b`. An importer sets every output it can and calls fail() otherwise.

@@ -133,10 +133,16 @@ TEST(OnnxImporters, DimBoundsWhatTheModelDoesNotDeclare) {
   m.node("Neg", {"big"}, {"y"});
   const Array x = array<float>({1, 1}, {7}), shape = array<int64_t>({2}, {2, 1});
   const auto open = compile_and_run(m, {x, shape});
-  EXPECT_NE(
-      open.error.find("what stands in input 'shape' decides; say how large it can get, for instance --dim big.0=1..16 --dim big.1=1..16"),
-      std::string::npos)
+  EXPECT_NE(open.error.find("what stands in input 'shape' decides; say how large it can get, for instance --dim big.0=1..16"),
+            std::string::npos)
       << open.error;
+  EXPECT_NE(open.error.find("--dim 'shape[0]=1..256' --dim 'shape[1]=1..256'"), std::string::npos) << open.error;
+  ImportOptions values;
+  values.dims["shape[0]"] = values.dims["shape[1]"] = {1, 3};
+  expect_output(compile_and_run(m, {x, shape}, values), {2, 1}, {-7, -7});
+  expect_output(compile_and_run(m, {x, array<int64_t>({2}, {4, 1})}, values), {3, 1}, {-7, -7, -7});  // the nearest inside
+  values.dims.erase("shape[1]");
+  EXPECT_NE(compile_and_run(m, {x, shape}, values).error, "") << "a range for each value";
   ImportOptions options;
   options.dims["big.0"] = options.dims["big.1"] = {1, 3};
   expect_output(compile_and_run(m, {x, shape}, options), {2, 1}, {-7, -7});

@@ -150,7 +150,7 @@ bool check_kind(const ValueInfoProto& input, ir::Problems* problems) {
   std::string what;
   if (type.has_tensor_type()) {
     const int element = type.tensor_type().elem_type();
-    if (storage_of(element) != DType::kNone) return true;
+    if (storage_of(element) != DType::kNone || element == ::onnx::TensorProto::STRING) return true;
     what = "has element type " + onnx_type_name(element) + ", which Mote does not have";
   } else {
     what = type.has_sequence_type()        ? "is a sequence"
@@ -184,7 +184,8 @@ bool resolve_inputs(const std::vector<const ValueInfoProto*>& inputs, const Impo
   }
   if (!resolver.open().empty()) report_open(resolver.open(), graph, problems);
   for (size_t i = 0; i < inputs.size() && problems->size() == before; ++i) {
-    const ir::Type type{storage_of(inputs[i]->type().tensor_type().elem_type()), out->of[i].dims, 0};
+    const int element = inputs[i]->type().tensor_type().elem_type();
+    const ir::Type type{element == ::onnx::TensorProto::STRING ? DType::s64 : storage_of(element), out->of[i].dims, 0};
     const bool negative = std::any_of(type.dims.begin(), type.dims.end(), [](int32_t d) { return d < 0; });
     if (negative || !type.fits())
       problems->push_back({"input '" + inputs[i]->name() + "'", "has a negative size or more than 2147483647 bytes", ""});

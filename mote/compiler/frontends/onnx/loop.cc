@@ -15,7 +15,7 @@ LoopOutcome build_loop(NodeContext& c, const LoopSpec& spec, const std::function
   ir::Graph& g = c.b.graph();
   std::vector<Value*> inputs{spec.trips, spec.condition};
   inputs.insert(inputs.end(), spec.carried.begin(), spec.carried.end());
-  ir::Node* node = g.add_node(c.b.block(), ir::kLoop, nullptr, 0, inputs, spec.carried.size() + spec.scanned, c.b.name());
+  ir::Node* node = g.add_node(c.b.block(), ir::kLoop, nullptr, 0, inputs, spec.carried.size(), c.b.name());
   node->max_trips = spec.max_trips;
   ir::Block& block = g.add_block(node);
   LoopBody body{ir::NodeBuilder(g, block, c.b.name()),
@@ -24,12 +24,17 @@ LoopOutcome build_loop(NodeContext& c, const LoopSpec& spec, const std::function
                 {},
                 nullptr,
                 {},
-                {}};
+                {},
+                false};
   for (const Value* v : spec.carried) body.carried.push_back(g.add_argument(block, "", v->type, v->facts));
   const bool written = write(body);
+  if (body.given_up) {
+    g.erase(node);
+    return LoopOutcome::kShapesChange;
+  }
   if (!body.builder.ok()) c.fail(body.builder.error());
   if (!written || !c.b.ok()) return LoopOutcome::kFailed;
-  if (body.next.size() != spec.carried.size() || body.scanned.size() != spec.scanned) {
+  if (body.next.size() != spec.carried.size() || (spec.scanned != kAnyScanned && body.scanned.size() != spec.scanned)) {
     c.fail("the body gives " + std::to_string(body.next.size() + body.scanned.size()) + " values");
     return LoopOutcome::kFailed;
   }
@@ -41,6 +46,7 @@ LoopOutcome build_loop(NodeContext& c, const LoopSpec& spec, const std::function
   g.add_result(block, body.go_on != nullptr ? body.go_on : body.condition);
   for (Value* v : body.next) g.add_result(block, v);
   for (Value* v : body.scanned) g.add_result(block, v);
+  g.add_outputs(node, body.scanned.size());
   std::string error;
   if (!ir::infer(*node, &error)) {
     c.fail(error);

@@ -9,10 +9,12 @@
 
 namespace mote::frontends::onnx {
 
+constexpr size_t kAnyScanned = SIZE_MAX;
+
 struct LoopSpec {
   Value *trips = nullptr, *condition = nullptr;  // scalars s64 and bool; null where absent
   std::vector<Value*> carried;                   // their first contents
-  size_t scanned = 0;                            // outputs that are stacked, one row a trip
+  size_t scanned = 0;                            // outputs that are stacked, one row a trip; kAnyScanned: as many as the body gives
   int64_t max_trips = 0;
 };
 
@@ -23,6 +25,7 @@ struct LoopBody {
   // What the writer sets. Null go_on: until the trips are done.
   Value* go_on = nullptr;
   std::vector<Value*> next, scanned;
+  bool given_up = false;  // what it does cannot be a loop: kShapesChange
 };
 
 enum class LoopOutcome { kDone, kFailed, kShapesChange };

@@ -8,6 +8,14 @@
 namespace mote::frontends::onnx {
 namespace {
 
+void constant_texts(NodeContext& c, const ::onnx::AttributeProto& a) {
+  Texts& texts = c.importer.texts();
+  Value* v = a.name() == "value_string" ? c.b.graph().scalar<int64_t>(texts.index_of(a.s()))
+                                        : c.b.graph().constant<int64_t>({a.strings_size()}, texts.indices_of(a.strings()));
+  texts.mark(v);
+  c.out(0, v);
+}
+
 void import_constant(NodeContext& c) {
   if (c.proto.attribute_size() != 1) return c.fail("expected exactly one attribute with the value");
   const std::string name = c.proto.attribute(0).name();
@@ -20,6 +28,7 @@ void import_constant(NodeContext& c) {
   if (name == "value_int") return c.out(0, g.scalar<int64_t>(a->i()));
   if (name == "value_floats") return c.out(0, g.constant<float>(length(a->floats_size()), {a->floats().begin(), a->floats().end()}));
   if (name == "value_ints") return c.out(0, g.constant<int64_t>(length(a->ints_size()), {a->ints().begin(), a->ints().end()}));
+  if (name == "value_string" || name == "value_strings") return constant_texts(c, *a);
   if (name != "sparse_value") return c.fail("a constant given as '" + name + "' is not possible", "strings cannot be part of a program");
   std::string error;
   Value* dense = c.importer.tensors().make_dense(a->sparse_tensor(), "", &error);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mote/compiler/frontends/common/notes.h"
 #include "mote/compiler/frontends/onnx/forest.h"
 #include "mote/ops/common/arg_reduce.h"
 
@@ -83,35 +84,105 @@ Lookup look_up(NodeContext& c, Value* x, Value* keys, bool nan_too) {
   return {index, d.reduce(OpId::reduce_any, equal, {-1}, false)};
 }
 
-// A list given as a tensor, as integers or as floats; null when it is none of them.
+// A list of numbers or texts: a tensor, integers, floats or strings; null when it is none of them.
 Value* list_attr(NodeContext& c, const std::string& what) {
-  if (const auto* a = c.attr((what + "_tensor").c_str()); a != nullptr && a->has_t() && a->t().data_type() != ::onnx::TensorProto::STRING)
-    return c.constant(a->t());
+  if (const auto* a = c.attr((what + "_tensor").c_str()); a != nullptr && a->has_t()) return c.constant(a->t());
   if (const auto ints = c.attr_ints((what + "_int64s").c_str()); !ints.empty()) return Decompose(c).ints(ints);
   if (const auto floats = c.attr_floats((what + "_floats").c_str()); !floats.empty()) return row_of(c, floats);
-  return nullptr;
+  const auto* texts = c.attr((what + "_strings").c_str());
+  if (texts == nullptr || texts->strings_size() == 0) return nullptr;
+  Value* v = Decompose(c).ints(c.importer.texts().indices_of(texts->strings()));
+  if (v != nullptr) c.importer.texts().mark(v);
+  return v;
+}
+
+// What stands for an element that is no key, of the values' type.
+Value* default_label(NodeContext& c, Value* values) {
+  Decompose d(c);
+  if (const auto* a = c.attr("default_tensor"); a != nullptr && a->has_t()) return d.reshape(c.constant(a->t()), {});
+  if (c.importer.texts().is_text(values))
+    return d.number(static_cast<double>(c.importer.texts().index_of(c.attr_string("default_string", "_Unused"))), values);
+  const bool is_float = (mask_of(values->type.dtype) & kFloat) != 0;
+  return d.number(is_float ? c.attr_float("default_float", -0.0f) : static_cast<double>(c.attr_int("default_int64", -1)), values);
+}
+
+// Each element of input 0 that is among the keys becomes the value at its place.
+void map_labels(NodeContext& c, Value* keys, Value* values, Value* otherwise) {
+  Decompose d(c);
+  const Texts& texts = c.importer.texts();
+  if (!c.b.ok()) return;
+  if (keys->type.dtype != c.in(0)->type.dtype || texts.is_text(keys) != texts.is_text(c.in(0)))
+    return c.fail("keys and input differ in element type");
+  const bool nan_too = c.opset >= 4 && (mask_of(keys->type.dtype) & kFloat) != 0;
+  const Lookup at = look_up(c, c.in(0), keys, nan_too);
+  Value* out = d.op(OpId::where, {at.found, d.gather(values, at.index, 0), otherwise});
+  if (out != nullptr && texts.is_text(values)) c.importer.texts().mark(out);
+  c.out(0, out);
+}
+
+// Before version 2: strings to whole numbers by their place, or the other way round.
+void import_label_encoder_1(NodeContext& c) {
+  Decompose d(c);
+  Texts& texts = c.importer.texts();
+  const auto* classes = c.attr("classes_strings");
+  if (classes == nullptr || classes->strings_size() == 0) return c.fail("has no classes_strings");
+  std::vector<int64_t> counted;
+  for (int i = 0; i < classes->strings_size(); ++i) counted.push_back(i);
+  Value *names = d.ints(texts.indices_of(classes->strings())), *numbers = d.ints(counted);
+  if (!c.b.ok()) return;
+  texts.mark(names);
+  const double unknown = static_cast<double>(texts.index_of(c.attr_string("default_string", "_Unused")));
+  if (texts.is_text(c.in(0))) map_labels(c, names, numbers, d.number(static_cast<double>(c.attr_int("default_int64", -1)), DType::s64));
+  else map_labels(c, numbers, names, d.number(unknown, DType::s64));
 }
 
 void import_label_encoder(NodeContext& c) {
-  Decompose d(c);
   Value *keys = list_attr(c, "keys"), *values = list_attr(c, "values");
   if (!c.b.ok()) return;
-  if (keys == nullptr || values == nullptr) return c.fail("labels that are strings are not possible", "map numbers to numbers");
-  const bool is_float = (mask_of(values->type.dtype) & kFloat) != 0;
-  Value* otherwise = d.number(is_float ? c.attr_float("default_float", 0) : static_cast<double>(c.attr_int("default_int64", -1)), values);
-  if (const auto* a = c.attr("default_tensor"); a != nullptr && a->has_t()) otherwise = d.reshape(c.constant(a->t()), {});
-  if (keys->type.dtype != c.in(0)->type.dtype) return c.fail("keys and input differ in element type");
-  const bool nan_too = c.opset >= 4 && (mask_of(keys->type.dtype) & kFloat) != 0;
-  const Lookup at = look_up(c, c.in(0), keys, nan_too);
-  c.out(0, d.op(OpId::where, {at.found, d.gather(values, at.index, 0), otherwise}));
+  if (keys == nullptr || values == nullptr) return c.fail("has no keys or no values");
+  if (rank_of(keys) != 1 || dims_of(keys) != dims_of(values)) return c.fail("expected as many values as keys, in vectors");
+  map_labels(c, keys, values, default_label(c, values));
+}
+
+// Strings to the whole numbers beside them, or the other way round.
+void import_category_mapper(NodeContext& c) {
+  Decompose d(c);
+  Texts& texts = c.importer.texts();
+  const auto* names = c.attr("cats_strings");
+  const auto numbers = c.attr_ints("cats_int64s");
+  if (names == nullptr || numbers.empty() || names->strings_size() != static_cast<int>(numbers.size()))
+    return c.fail("expected as many cats_strings as cats_int64s");
+  Value *keys = d.ints(texts.indices_of(names->strings())), *values = d.ints(numbers);
+  if (!c.b.ok()) return;
+  texts.mark(keys);
+  const double unknown = static_cast<double>(texts.index_of(c.attr_string("default_string", "_Unused")));
+  if (texts.is_text(c.in(0))) map_labels(c, keys, values, d.number(static_cast<double>(c.attr_int("default_int64", -1)), DType::s64));
+  else map_labels(c, values, keys, d.number(unknown, DType::s64));
 }
 
 void import_one_hot_encoder(NodeContext& c) {
   Decompose d(c);
-  const auto categories = c.attr_ints("cats_int64s");
-  if (categories.empty()) return c.fail("categories that are strings are not possible", "use numbers as categories");
+  const bool text = c.importer.texts().is_text(c.in(0));
+  const ClassLabels categories = class_labels(c, "cats_int64s", "cats_strings");
+  if (categories.count() == 0) return c.fail("has no categories");
+  if (categories.texts != text) return c.fail("categories and input differ in element type");
+  if (c.attr_int("zeros", 1) == 0)
+    add_note(c.b.graph(), c.b.name() + ": what is no category gives zeros, where the model asks for an error");
   Value* x = d.cast(c.in(0), DType::s64);
-  c.out(0, d.cast(d.op(OpId::equal, {d.unsqueeze(x, {-1}), d.ints(categories)}), DType::f32));
+  c.out(0, d.cast(d.op(OpId::equal, {d.unsqueeze(x, {-1}), d.ints(categories.values)}), DType::f32));
+}
+
+// Maps from labels to scores do not exist in programs: the scores stay what they are, and metadata says which column is whose.
+void import_zip_map(NodeContext& c) {
+  std::vector<std::string> labels;
+  if (const auto* texts = c.attr("classlabels_strings"); texts != nullptr && texts->strings_size() > 0)
+    labels.assign(texts->strings().begin(), texts->strings().end());
+  else
+    for (const int64_t label : c.attr_ints("classlabels_int64s")) labels.push_back(std::to_string(label));
+  keep_labels(c.b.graph(), labels);
+  add_note(c.b.graph(),
+           c.b.name() + ": left out; the program gives the scores as a tensor, the metadata 'labels' name its columns in order");
+  c.out(0, c.in(0));
 }
 
 // x times the transposed coefficients (rows, features), plus intercepts; null after fail().
@@ -141,16 +212,15 @@ void import_linear_classifier(NodeContext& c) {
   Decompose d(c);
   int64_t rows;
   Value* scores = linear_scores(c, &rows);
-  const auto labels = c.attr_ints("classlabels_ints");
-  const auto* names = c.attr("classlabels_strings");
-  const size_t classes = std::max(labels.size(), names == nullptr ? size_t{0} : static_cast<size_t>(names->strings_size()));
+  const ClassLabels labels = class_labels(c, "classlabels_ints");
+  const size_t classes = labels.count();
   const std::string transform = c.attr_string("post_transform", "NONE");
   if (rows == 1 && classes == 2) scores = d.concat({d.op(OpId::neg, {scores}), scores}, 1);
   Value* z = scores == nullptr ? nullptr : post_transform(c, scores, transform);
   c.out(1, z);
   if (rows > 1 || classes == 2 || !c.wants(0)) return set_labels(c, z, labels);
   Value* yes = d.op(OpId::greater_equal, {z, d.number(transform == "NONE" ? 0 : 0.5, DType::f32)});
-  Value* label = d.number(static_cast<double>(labels.empty() ? 1 : labels[0]), DType::s64);
+  Value* label = d.number(static_cast<double>(labels.count() == 0 ? 1 : labels.values[0]), DType::s64);
   c.out(0, d.squeeze(d.op(OpId::where, {yes, label, d.number(0, DType::s64)}), {1}));
 }
 
@@ -165,7 +235,10 @@ void add_ml_ops(OpTable& table) {
              {"Normalizer", import_normalizer},
              {"Imputer", import_imputer},
              {"FeatureVectorizer", import_feature_vectorizer},
-             {"LabelEncoder", import_label_encoder},
+             {"LabelEncoder", import_label_encoder_1},
+             {"LabelEncoder", import_label_encoder, 2},
+             {"CategoryMapper", import_category_mapper},
+             {"ZipMap", import_zip_map},
              {"OneHotEncoder", import_one_hot_encoder},
              {"LinearRegressor", import_linear_regressor},
              {"LinearClassifier", import_linear_classifier}},

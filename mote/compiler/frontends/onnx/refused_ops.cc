@@ -9,11 +9,8 @@ void refuse_random(NodeContext& c) { c.fail("gives random numbers, which no run 
 void refuse_strings(NodeContext& c) { c.fail("works on strings, which Mote does not have", "do this step before the model runs"); }
 void refuse_images(NodeContext& c) { c.fail("decodes image files, which Mote does not do", "give decoded pixels to the model"); }
 void refuse_training(NodeContext& c) { c.fail("computes gradients, which Mote does not do", "export the model for inference"); }
-void refuse_support_vectors(NodeContext& c) {
-  c.fail("support vector machines are not supported", "export the model with matrix products, for instance with Hummingbird");
-}
 void refuse_maps(NodeContext& c) {
-  c.fail("works on maps, which Mote does not have", "export the model without it (skl2onnx: zipmap=False)");
+  c.fail("reads maps, which programs do not have", "give the model a tensor with one column for each key");
 }
 
 }  // namespace
@@ -32,14 +29,7 @@ void add_refused_ops(OpTable& table) {
                     {"RegexFullMatch", refuse_strings, 1, 0},
                     {"ImageDecoder", refuse_images, 1, 0}});
   add_lines(table, {{"Gradient", refuse_training, 1, 0}}, "ai.onnx.preview.training");
-  const OpImporter classic[] = {{"CastMap", refuse_maps, 1, 0},
-                                {"DictVectorizer", refuse_maps, 1, 0},
-                                {"ZipMap", refuse_maps, 1, 0},
-                                {"CategoryMapper", refuse_strings, 1, 0},
-                                {"SVMClassifier", refuse_support_vectors, 1, 0},
-                                {"SVMRegressor", refuse_support_vectors, 1, 0}};
-  for (const OpImporter& line : classic)
-    if (table.count(std::string("ai.onnx.ml.") + line.name) == 0) add_lines(table, {line}, "ai.onnx.ml");
+  add_lines(table, {{"CastMap", refuse_maps, 1, 0}, {"DictVectorizer", refuse_maps, 1, 0}}, "ai.onnx.ml");
 }
 
 }  // namespace mote::frontends::onnx

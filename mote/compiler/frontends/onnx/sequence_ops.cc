@@ -4,6 +4,7 @@
 
 #include "mote/compiler/frontends/onnx/import.h"
 #include "mote/compiler/frontends/onnx/op_support.h"
+#include "mote/compiler/frontends/onnx/sequences.h"
 
 namespace mote::frontends::onnx {
 namespace {
@@ -12,13 +13,24 @@ using Kind = Entity::Kind;
 
 Entity operand(const NodeContext& c, size_t i) { return i < c.operands.size() ? c.operands[i] : Entity{}; }
 
-// The list of operand i; null after fail().
+// The list of operand i, all of whose elements are there; null after fail().
 const std::vector<Entity>* list_of(NodeContext& c, size_t i) {
   const Entity e = operand(c, i);
-  if (e.is(Kind::kSequence)) return c.operands[i].list.get();
-  c.fail("input " + std::to_string(i) + ": expected a sequence");
+  if (e.is(Kind::kSequence) && !e.is_stacked() && e.length == nullptr && e.grows_from == 0) return c.operands[i].list.get();
+  if (e.is(Kind::kSequence))
+    c.fail("input " + std::to_string(i) + ": the length of this sequence is known only when running",
+           "give the loop or split that makes it sizes that are known when compiling");
+  else c.fail("input " + std::to_string(i) + ": expected a sequence");
   return nullptr;
 }
+
+// How many elements a sequence has whose length is known only when running: a scalar s64.
+Value* running_length(NodeContext& c, const Entity& e) {
+  Decompose d(c);
+  return e.is_stacked() ? d.reshape(d.size_of(e.value, 0), {}) : e.length;
+}
+
+bool has_running_length(const Entity& e) { return e.is(Kind::kSequence) && (e.is_stacked() || e.length != nullptr); }
 
 void give(NodeContext& c, Entity e) { c.results.push_back(std::move(e)); }
 
@@ -41,30 +53,109 @@ bool known_position(NodeContext& c, const Value* v, int64_t size, size_t* out) {
 void import_construct(NodeContext& c) { give(c, Entity::sequence(c.operands)); }
 void import_empty(NodeContext& c) { give(c, Entity::sequence({})); }
 
-// One of several tensors of the same type, at a place that only running tells.
-void choose_running(NodeContext& c, const std::vector<Entity>& list, Value* position) {
+Value* scalar_of(NodeContext& c, Value* v) {
+  Decompose d(c);
+  return d.cast(v == nullptr || rank_of(v) == 0 ? v : d.reshape(v, {}), DType::s64);
+}
+
+// The element at a place that only running tells: elements of one type lie in one tensor, others are chosen one after the other.
+Entity choose_running(NodeContext& c, const std::vector<Entity>& list, Value* position) {
   Decompose d(c);
   std::vector<Value*> rows;
+  bool alike = true;
   for (const Entity& e : list) {
-    if (!e.is(Kind::kTensor) || e.value->type != list[0].value->type || e.element != list[0].element)
-      return c.fail("the position is known only when running, and elements differ in type");
-    rows.push_back(d.unsqueeze(e.value, {0}));
+    if (!e.is(Kind::kTensor)) return c.fail("the position is known only when running, and the elements are no tensors"), Entity{};
+    if (e.element != list[0].element)
+      return c.fail("the position is known only when running, and the elements differ in type"), Entity{};
+    alike = alike && e.value->type == list[0].value->type && e.value->type.is_static();
+    rows.push_back(e.value);
   }
-  Value* stacked = d.concat(rows, 0);
-  if (c.b.ok()) c.out(0, d.gather(stacked, rank_of(position) == 0 ? position : d.reshape(position, {}), 0), list[0].element);
+  if (!alike) {
+    const int64_t size = static_cast<int64_t>(rows.size());
+    Value* at = d.op(OpId::where, {d.op(OpId::less, {position, d.number(0, DType::s64)}), d.add(position, size), position});
+    Value* chosen = rows.back();
+    for (int64_t i = size - 2; i >= 0; --i)
+      chosen = choose(c, d.op(OpId::equal, {at, d.number(static_cast<double>(i), DType::s64)}), rows[static_cast<size_t>(i)], chosen);
+    return Entity::tensor(chosen, list[0].element);
+  }
+  for (Value*& row : rows) row = d.unsqueeze(row, {0});
+  return Entity::tensor(d.gather(d.concat(rows, 0), position, 0), list[0].element);
 }
 
 void import_at(NodeContext& c) {
+  Decompose d(c);
+  const Entity e = operand(c, 0);
+  Value* position = operand(c, 1).value;
+  if (has_running_length(e) && position != nullptr) {
+    if (e.is_stacked()) return c.out(0, d.gather(e.value, scalar_of(c, position), 0), e.element);
+    // Counted from the end, the length decides.
+    Value* at = scalar_of(c, position);
+    at = d.op(OpId::where, {d.op(OpId::less, {at, d.number(0, DType::s64)}), d.add(at, e.length), at});
+    return e.list->empty() ? c.fail("the sequence is empty") : give(c, choose_running(c, *e.list, at));
+  }
   const auto* list = list_of(c, 0);
   if (list == nullptr) return;
-  Value* position = operand(c, 1).value;
   std::vector<int64_t> known;
-  if (position != nullptr && !list->empty() && !ir::known_ints(*position, &known)) return choose_running(c, *list, position);
+  if (position != nullptr && !list->empty() && !ir::known_ints(*position, &known))
+    return give(c, choose_running(c, *list, scalar_of(c, position)));
   size_t at;
   if (known_position(c, position, static_cast<int64_t>(list->size()), &at)) give(c, (*list)[at]);
 }
 
+// An element at a place that only running tells: each place has the old element before it, the new one, or the old one's follower.
+void insert_running(NodeContext& c, const std::vector<Entity>& list, Value* position) {
+  Decompose d(c);
+  Value* added = operand(c, 1).value;
+  const int64_t size = static_cast<int64_t>(list.size());
+  Value* at = scalar_of(c, position);
+  at = d.op(OpId::where, {d.op(OpId::less, {at, d.number(0, DType::s64)}), d.add(at, static_cast<double>(size)), at});
+  std::vector<Entity> changed;
+  for (int64_t i = 0; i <= size && added != nullptr; ++i) {
+    Value* here = d.number(static_cast<double>(i), DType::s64);
+    Value *before = i > 0 ? list[static_cast<size_t>(i - 1)].value : nullptr,
+          *old = i < size ? list[static_cast<size_t>(i)].value : nullptr;
+    if ((i > 0 && before == nullptr) || (i < size && old == nullptr)) return c.fail("the elements of the sequence are no tensors");
+    Value* v = before == nullptr ? added : choose(c, d.op(OpId::equal, {at, here}), added, before);
+    if (old != nullptr) v = choose(c, d.op(OpId::greater, {at, here}), old, v);
+    changed.push_back(Entity::tensor(v));
+  }
+  if (added == nullptr) return c.fail("the new element is no tensor");
+  if (c.b.ok()) give(c, Entity::sequence(std::move(changed)));
+}
+
+// At the end of a sequence whose length is known only when running.
+void append_running(NodeContext& c, const Entity& e) {
+  Decompose d(c);
+  Value* added = operand(c, 1).value;
+  if (operand(c, 2).value != nullptr || added == nullptr)
+    return c.fail("the length of the sequence is known only when running: an element can be put at its end only");
+  if (e.is_stacked()) {
+    Value* longer = d.concat({e.value, d.unsqueeze(added, {0})}, 0);
+    if (c.b.ok()) give(c, Entity::stacked(longer));
+    return;
+  }
+  std::vector<Entity> changed = *e.list;
+  for (size_t i = e.least; i < changed.size(); ++i) {  // those before are there already
+    Value* here = d.op(OpId::equal, {e.length, d.number(static_cast<double>(i), DType::s64)});
+    if (changed[i].value == nullptr) return c.fail("the elements of the sequence are no tensors");
+    changed[i] = Entity::tensor(choose(c, here, added, changed[i].value));
+  }
+  changed.push_back(Entity::tensor(added));
+  Entity longer = Entity::sequence(std::move(changed), d.add(e.length, 1));
+  longer.least = e.least + 1;
+  if (c.b.ok()) give(c, std::move(longer));
+}
+
 void import_insert(NodeContext& c) {
+  const Entity e = operand(c, 0);
+  if (has_running_length(e)) return append_running(c, e);
+  if (e.grows_from != 0 && operand(c, 2).value == nullptr) {
+    Entity grown = e;
+    std::vector<Entity> appended = *e.list;
+    appended.push_back(operand(c, 1));
+    grown.list = std::make_shared<const std::vector<Entity>>(std::move(appended));
+    return give(c, grown);
+  }
   const auto* list = list_of(c, 0);
   if (list == nullptr) return;
   std::vector<Entity> changed = *list;
@@ -72,8 +163,8 @@ void import_insert(NodeContext& c) {
   if (operand(c, 2).value != nullptr) {
     // A negative position counts from the end of the sequence as it was.
     std::vector<int64_t> known;
-    if (!ir::known_ints(*operand(c, 2).value, &known) || known.size() != 1)
-      return c.fail("the position in the sequence is known only when running", "make it a constant");
+    if (!ir::known_ints(*operand(c, 2).value, &known)) return insert_running(c, *list, operand(c, 2).value);
+    if (known.size() != 1) return c.fail("the position in the sequence: expected one number, found " + std::to_string(known.size()));
     const int64_t size = static_cast<int64_t>(changed.size()), place = known[0] < 0 ? known[0] + size : known[0];
     if (place < 0 || place > size) return c.fail("position " + std::to_string(known[0]) + " lies outside of the sequence");
     at = static_cast<size_t>(place);
@@ -94,7 +185,38 @@ void import_erase(NodeContext& c) {
 }
 
 void import_length(NodeContext& c) {
+  if (has_running_length(operand(c, 0))) return c.out(0, running_length(c, operand(c, 0)));
   if (const auto* list = list_of(c, 0); list != nullptr) c.out(0, c.b.graph().scalar<int64_t>(static_cast<int64_t>(list->size())));
+}
+
+// Parts whose sizes are known only when running.
+void split_running(NodeContext& c, Value* x, int axis, Value* split) {
+  Decompose d(c);
+  constexpr int64_t kMostParts = 256;
+  const int64_t size = dims_of(x)[static_cast<size_t>(axis)];
+  const bool listed = rank_of(split) == 1;
+  if (rank_of(split) > 1 || (listed && !is_fixed(split, 0))) return c.fail("how many parts there are is known only when running");
+  const int64_t parts = listed ? dims_of(split)[0] : size;
+  if (parts > kMostParts)
+    return c.fail("the sizes of up to " + std::to_string(parts) + " parts are known only when running, expected at most " +
+                      std::to_string(kMostParts),
+                  "make the sizes constants");
+  Value* whole = d.size_of(x, axis);
+  split = d.cast(split, DType::s64);
+  std::vector<Entity> list;
+  Value* begin = d.ints({0});
+  for (int64_t i = 0; i < parts && c.b.ok(); ++i) {
+    Value* part = listed ? d.slice(split, 0, i, i + 1) : d.reshape(split, {1});
+    Value* end = d.add(begin, part);
+    list.push_back(Entity::tensor(import_one_as(c, "Slice", {x, begin, end, d.ints({axis})})));
+    begin = end;
+  }
+  Value* count = nullptr;
+  if (!listed) {  // rounded up
+    Value* more = d.sub(d.add(whole, split), d.number(1, DType::s64));
+    count = d.reshape(d.div(more, split), {});
+  }
+  if (c.b.ok()) give(c, Entity::sequence(std::move(list), count));
 }
 
 void import_split_to_sequence(NodeContext& c) {
@@ -106,8 +228,7 @@ void import_split_to_sequence(NodeContext& c) {
     return c.fail("needs a fixed size in dimension " + std::to_string(axis), "fix it with --dim or --shape");
   const int64_t size = dims_of(x)[static_cast<size_t>(axis)];
   std::vector<int64_t> sizes;
-  if (split != nullptr && !ir::known_ints(*split, &sizes))
-    return c.fail("the sizes of the parts are known only when running", "make them constants");
+  if (split != nullptr && !ir::known_ints(*split, &sizes)) return split_running(c, x, axis, split);
   if (split == nullptr || rank_of(split) == 0) {
     const int64_t part = split == nullptr ? 1 : sizes[0];
     if (part < 1 || size / part > 4096) return c.fail("cannot split " + std::to_string(size) + " into parts of " + std::to_string(part));
@@ -126,17 +247,50 @@ void import_split_to_sequence(NodeContext& c) {
   if (c.b.ok()) give(c, Entity::sequence(std::move(parts)));
 }
 
+// Elements along a first axis become elements along `axis`, or one behind the other there.
+void concat_stacked(NodeContext& c, Value* x, bool new_axis) {
+  Decompose d(c);
+  const int rank = rank_of(x) - (new_axis ? 0 : 1);
+  const int axis = axis_of(c, c.attr_int("axis", 0), rank);
+  if (!c.b.ok()) return;
+  std::vector<int> order;
+  for (int i = 1; i < rank_of(x); ++i) order.push_back(i);
+  order.insert(order.begin() + axis, 0);
+  Value* moved = axis == 0 ? x : d.transpose(x, order);
+  if (new_axis) return c.out(0, moved);
+  std::vector<Value*> sizes;
+  for (int i = 0; i < rank_of(x); ++i) {
+    if (i == axis + 1) continue;
+    Value* size = d.size_of(moved, i);
+    sizes.push_back(i == axis ? d.mul(size, d.size_of(moved, i + 1)) : size);
+  }
+  Value* shape = d.concat(sizes, 0);
+  if (c.b.ok()) c.out(0, reshape_by(c, moved, shape));
+}
+
+// Without the elements that do not count: those behind the length are cut to nothing.
+Value* counted_part(NodeContext& c, const Entity& e, size_t i, Value* part, int axis) {
+  Decompose d(c);
+  Value* counts = d.op(OpId::greater, {e.length, d.number(static_cast<double>(i), DType::s64)});
+  Value* end = d.mul(d.size_of(part, axis), d.reshape(d.cast(counts, DType::s64), {1}));
+  return import_one_as(c, "Slice", {part, d.ints({0}), end, d.ints({axis})});
+}
+
 void import_concat_from_sequence(NodeContext& c) {
   Decompose d(c);
-  const auto* list = list_of(c, 0);
-  if (list == nullptr) return;
   const bool stack = c.attr_int("new_axis", 0) != 0;
+  const Entity whole = operand(c, 0);
+  if (whole.is_stacked()) return concat_stacked(c, whole.value, stack);
+  const bool counted = has_running_length(whole);
+  const auto* list = counted ? whole.list.get() : list_of(c, 0);
+  if (list == nullptr) return;
   std::vector<Value*> parts;
   for (const Entity& e : *list) {
     if (!e.is(Kind::kTensor)) return c.fail("expected a sequence of tensors");
     const int axis = axis_of(c, c.attr_int("axis", 0), rank_of(e.value) + (stack ? 1 : 0));
     if (!c.b.ok()) return;
     parts.push_back(stack ? d.unsqueeze(e.value, {axis}) : e.value);
+    if (counted) parts.back() = counted_part(c, whole, parts.size() - 1, parts.back(), axis);
   }
   if (parts.empty()) return c.fail("the sequence is empty");
   c.out(0, d.concat(parts, axis_of(c, c.attr_int("axis", 0), rank_of(parts[0]))));

@@ -154,9 +154,8 @@ Value* both_classes(NodeContext& c, Value* score, bool all_positive, const std::
 }
 
 void import_tree_classifier(NodeContext& c) {
-  const auto labels = c.attr_ints("classlabels_int64s");
-  const auto* names = c.attr("classlabels_strings");
-  const int64_t classes = std::max<int64_t>(static_cast<int64_t>(labels.size()), names == nullptr ? 0 : names->strings_size());
+  const ClassLabels labels = class_labels(c, "classlabels_int64s");
+  const int64_t classes = static_cast<int64_t>(labels.count());
   Forest forest;
   forest.targets = classes;
   NamedNodes nodes(c, &forest);
