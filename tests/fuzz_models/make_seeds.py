@@ -116,11 +116,52 @@ def control():
     yield "Shapes", model("Shapes", [x], [("y", F, None)], [constant("one", np.int64([1])), constant("minus", np.int64([-1]))], shape)
 
 
+def sequences():
+    x, n, y = ("x", F, [6, 4]), ("n", I64, []), ("y", F, None)
+    info, sequence = helper.make_tensor_value_info, helper.make_tensor_sequence_value_info
+    steps = [node("Gather", ["x", "i"], ["row"]), node("SequenceInsert", ["s", "row"], ["s2"]), node("Identity", ["c"], ["c2"])]
+    body = helper.make_graph(steps, "body", [info("i", I64, []), info("c", BOOL, []), sequence("s", F, None)],
+                             [info("c2", BOOL, []), sequence("s2", F, None)])
+    loop = [node("SequenceEmpty", [], ["e"]), node("Loop", ["n", "t", "e"], ["q"], body=body)]
+    joined = [node("ConcatFromSequence", ["q"], ["y"], axis=0, new_axis=1), node("SequenceLength", ["q"], ["len"])]
+    yield "SequenceLoop", model("SequenceLoop", [x, n], [y, ("len", I64, [])], [constant("t", np.bool_(True))], loop + joined)
+    split = [node("SplitToSequence", ["x", "n"], ["q"], axis=0), node("ConcatFromSequence", ["q"], ["y"], axis=0)]
+    yield "SplitToSequence", model("SplitToSequence", [x, n], [y], nodes=split)
+    branch = [helper.make_graph([node("SequenceConstruct", ["x"] * k, ["q%d" % k])], "b", [], [sequence("q%d" % k, F, None)]) for k in (1, 2)]
+    choose = [node("If", ["c"], ["q"], then_branch=branch[0], else_branch=branch[1]), node("SequenceInsert", ["q", "x"], ["r"]),
+              node("SequenceAt", ["r", "n"], ["y"])]
+    made = model("SequenceIf", [("c", BOOL, []), x, n], [y], nodes=choose)
+    made.graph.output.append(sequence("r", F, None))
+    yield "SequenceIf", made
+
+
+def classic():
+    x, scores = ("x", F, [3, 2]), ("scores", F, None)
+
+    def ml(name, nodes, inputs, outputs):
+        made = model(name, inputs, outputs, nodes=nodes)
+        made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 2))
+        return made
+
+    def list_of(*dims):
+        return [float(v) for v in RANDOM.standard_normal(int(np.prod(dims)))]
+
+    machine = dict(classlabels_strings=["a", "b", "c"], vectors_per_class=[1, 2, 1], coefficients=list_of(2, 4),
+                   support_vectors=list_of(4, 2), rho=list_of(3), prob_a=[-1.0, -2.0, -1.5], prob_b=list_of(3), kernel_type="RBF", kernel_params=[0.5, 0.0, 3.0])
+    svm = node("SVMClassifier", ["x"], ["label", "scores"], domain="ai.onnx.ml", **machine)
+    zip_map = node("ZipMap", ["scores"], ["map"], domain="ai.onnx.ml", classlabels_strings=["a", "b", "c"])
+    yield "SVMClassifier", ml("SVMClassifier", [svm, zip_map], [x], [("label", TensorProto.STRING, None), ("map", F, None)])
+    one_hot = node("OneHotEncoder", ["t"], ["y"], domain="ai.onnx.ml", cats_strings=["red", "green"])
+    encode = node("LabelEncoder", ["t"], ["k"], domain="ai.onnx.ml", keys_strings=["red", "blue"], values_int64s=[4, 7])
+    text = ("t", TensorProto.STRING, [3, 1])
+    yield "Texts", ml("Texts", [one_hot, encode], [text], [("y", F, None), ("k", I64, None)])
+
+
 def main(folder, *options):
     folder = pathlib.Path(folder)
     for kind in ("onnx", "tflite"):
         (folder / kind).mkdir(parents=True, exist_ok=True)
-    for family in (unary, images, moves, products, control):
+    for family in (unary, images, moves, products, control, sequences, classic):
         for name, proto in family():
             (folder / "onnx" / f"{name}.onnx").write_bytes(proto.SerializeToString())
     for name, data in seeds_tflite.seeds("--all" in options):

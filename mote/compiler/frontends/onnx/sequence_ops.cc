@@ -268,10 +268,12 @@ void concat_stacked(NodeContext& c, Value* x, bool new_axis) {
   if (c.b.ok()) c.out(0, reshape_by(c, moved, shape));
 }
 
-// Without the elements that do not count: those behind the length are cut to nothing.
-Value* counted_part(NodeContext& c, const Entity& e, size_t i, Value* part, int axis) {
+// Without the elements that do not count: those behind the length give way to nothing of the first one's other sizes.
+Value* counted_part(NodeContext& c, const Entity& e, size_t i, Value* part, Value* first, int axis) {
   Decompose d(c);
+  if (i < e.least) return part;
   Value* counts = d.op(OpId::greater, {e.length, d.number(static_cast<double>(i), DType::s64)});
+  if (i > 0) return choose(c, counts, part, d.slice(first, axis, 0, 0));
   Value* end = d.mul(d.size_of(part, axis), d.reshape(d.cast(counts, DType::s64), {1}));
   return import_one_as(c, "Slice", {part, d.ints({0}), end, d.ints({axis})});
 }
@@ -290,7 +292,7 @@ void import_concat_from_sequence(NodeContext& c) {
     const int axis = axis_of(c, c.attr_int("axis", 0), rank_of(e.value) + (stack ? 1 : 0));
     if (!c.b.ok()) return;
     parts.push_back(stack ? d.unsqueeze(e.value, {axis}) : e.value);
-    if (counted) parts.back() = counted_part(c, whole, parts.size() - 1, parts.back(), axis);
+    if (counted) parts.back() = counted_part(c, whole, parts.size() - 1, parts.back(), parts.front(), axis);
   }
   if (parts.empty()) return c.fail("the sequence is empty");
   c.out(0, d.concat(parts, axis_of(c, c.attr_int("axis", 0), rank_of(parts[0]))));
