@@ -66,7 +66,7 @@ setup_venv() { install_venv ziglang==0.17.0 wasmtime==50.0.1; }
 # The runtimes that whole models are compared with; tests find them through MOTE_PYTHON and are skipped by name without it.
 setup_references() {
   if install_venv numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1 ai-edge-litert==2.3.0 tflite==2.18.0 tflite-micro==0.dev20261023182759 \
-    pillow==13.0.0 tuf==7.0.1 'securesystemslib[crypto]==1.6.0'; then
+    pillow==13.0.0 tuf==7.0.1 'securesystemslib[crypto]==1.6.0' scikit-learn==1.9.1 skl2onnx==1.20.0; then
     export MOTE_PYTHON=$PWD/build/venv/bin/python3
   else
     skipped=$((skipped + 1))

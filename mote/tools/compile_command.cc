@@ -6,6 +6,7 @@
 #include "mote/tools/commands.h"
 #include "mote/tools/compile_checks.h"
 #include "mote/tools/compile_settings.h"
+#include "mote/tools/compile_summary.h"
 #include "mote/tools/emit_source.h"
 #include "mote/tools/emit_tosa.h"
 #include "mote/tools/ethosu.h"
@@ -87,102 +88,6 @@ driver::CompileOptions all_options(const CommandSettings& s) {
   if (s.golden_examples >= 0) ask_for_examples(s.golden_examples, &o);
   add_texts(s, &o);
   return o;
-}
-
-std::vector<TensorSpec> specs_of(const ProgramView& view, bool outputs) {
-  std::vector<TensorSpec> all;
-  for (const Method& m : view.table().methods)
-    for (uint32_t i = 0; i < (outputs ? m.output_count : m.input_count); ++i)
-      all.push_back(spec_of(view, view.table().ios[(outputs ? m.first_output : m.first_input) + i]));
-  return all;
-}
-
-size_t example_count(const ProgramView& view) {
-  size_t count = 0;
-  for (const Golden& g : view.table().goldens) count += g.is_output == 1 && g.io == 0;
-  return count;
-}
-
-std::string target_of(const ProgramView& view) {
-  for (const Pair& p : view.table().evidence)
-    if (std::string(view.string(p.key)) == "target") return view.string(p.value);
-  return "";
-}
-
-size_t strip_count(const ProgramView& view) {
-  size_t count = 0;
-  for (const Instruction& n : view.table().instructions) count += static_cast<ControlOp>(n.op) == ControlOp::kStrip;
-  return count;
-}
-
-Json result_json(const CommandSettings& s, const driver::CompileResult& r, const target::Target& target, const ProgramView& view,
-                 double seconds) {
-  const auto ios = [&](bool outputs) {
-    Json all = Json::array();
-    for (const TensorSpec& t : specs_of(view, outputs)) all.push_back(spec_json(t));
-    return all;
-  };
-  const Certificate& c = *view.table().certificate;
-  Json stages = Json::object();
-  for (const auto& [name, time] : r.stage_seconds) stages[name] = time;
-  Json j = {{"model", s.model},
-            {"file", s.output},
-            {"frontend", r.frontend},
-            {"file_bytes", view.file_bytes()},
-            {"weights_file", s.weights},
-            {"weights_bytes", r.external.size()},
-            {"inputs", ios(false)},
-            {"outputs", ios(true)},
-            {"instruction_count", view.table().instructions.size},
-            {"ops", count_ops(view)},
-            {"constant_bytes", c.constant_bytes},
-            {"peak_bytes", r.peak_bytes},
-            {"lower_bound_bytes", r.lower_bound_bytes},
-            {"target", target_of(view)},
-            {"strips", strip_count(view)},
-            {"macs", c.macs},
-            {"golden_examples", example_count(view)},
-            {"compile_s", seconds},
-            {"stages_s", stages},
-            {"slow_paths", r.slow_paths},
-            {"notes", r.notes}};
-  if (!r.portable.empty()) j["portable"] = r.portable;
-  if (!r.missing_ops.empty()) j["missing"] = missing_json(r.missing_ops), j["stub"] = stub_path(s.output);
-  if (!r.placement.pieces.empty()) j["placement"] = placement_json(r.placement, target);
-  if (s.size) j["size"] = size_json(size_report(view));
-  return j;
-}
-
-void print_text(const CommandSettings& s, const driver::CompileResult& r, const target::Target& target, const ProgramView& view,
-                double seconds) {
-  const Certificate& c = *view.table().certificate;
-  TextTable t({"", ""});
-  for (const TensorSpec& spec : specs_of(view, false)) t.add({"input", spec.name + "  " + type_text(spec)});
-  for (const TensorSpec& spec : specs_of(view, true)) t.add({"output", spec.name + "  " + type_text(spec)});
-  t.add({"operators", number(view.table().instructions.size) + " of " + number(count_ops(view).size()) + " kinds"});
-  t.add({"file", bytes_text(view.file_bytes())});
-  if (!s.weights.empty()) t.add({"weights", s.weights + ", " + bytes_text(r.external.size())});
-  t.add({"constants", bytes_text(c.constant_bytes)});
-  const size_t strips = strip_count(view);
-  t.add({"peak memory", bytes_text(r.peak_bytes) + " (lower bound " + bytes_text(r.lower_bound_bytes) + ")" +
-                            (strips > 0 ? ", " + number(strips) + (strips > 1 ? " chains in strips" : " chain in strips") : "")});
-  t.add({"target", target_of(view)});
-  std::string portable;
-  for (const std::string& name : r.portable) portable += (portable.empty() ? "" : ", ") + name;
-  if (!portable.empty()) t.add({"portable kernels", portable});
-  t.add({"multiply-adds", number(c.macs)});
-  t.add({"golden examples", number(example_count(view))});
-  char time[32];
-  std::snprintf(time, sizeof time, "%.2f s", seconds);
-  t.add({"compiled in", time});
-  std::printf("%s -> %s\n%s", s.model.c_str(), s.output.c_str(), t.text().c_str());
-  if (s.size) std::printf("%s", size_text(size_report(view), 20).c_str());
-  for (const std::string& line : r.slow_paths) std::fprintf(stderr, "mote: warning: %s\n", line.c_str());
-  print_placement(r.placement, target);
-  for (const ir::MissingOp& m : r.missing_ops)
-    std::fprintf(stderr, "mote: warning: %s is to be filled in for %zu %s: %s\n", m.symbol.c_str(), m.nodes.size(),
-                 m.nodes.size() > 1 ? "nodes" : "node", stub_path(s.output).c_str());
-  for (const std::string& note : r.notes) std::fprintf(stderr, "mote: note: %s\n", note.c_str());
 }
 
 // Of a model with operators that its front end refused: what share is supported. Empty where nothing was refused.
@@ -284,7 +189,7 @@ int compile_to_tosa(const CommandSettings& s) {
   check_output_path(s.output, s.model);
   std::vector<uint8_t> bytes;
   ir::Problems problems;
-  if (!model_to_tosa(source, all_options(s), &bytes, &problems)) return report_problems(s, problems);
+  if (!model_to_tosa(source, all_options(s), &bytes, &problems)) return report_problems(s, problems, {});
   save(s.output, {bytes.data(), bytes.size()});
   if (s.json) print_json({{"model", s.model}, {"file", s.output}, {"file_bytes", bytes.size()}});
   else std::printf("%s -> %s, %s\n", s.model.c_str(), s.output.c_str(), bytes_text(bytes.size()).c_str());
@@ -349,12 +254,13 @@ int compile(const CommandSettings& s) {
   const ProgramView view(s.output);
   if (!s.quantize.report.empty()) save_report(s, source, options, result, quantized, view);
   for (const std::string& warning : quantized.warnings) std::fprintf(stderr, "mote: warning: %s\n", warning.c_str());
+  const CompiledFiles files{s.model, s.output, s.weights, s.size};
   if (s.json) {
-    Json j = result_json(s, result, options.target, view, seconds);
+    Json j = result_json(files, result, options.target, view, seconds);
     if (s.quantize.wanted()) j["quantization"] = quantize_json(quantized);
     print_json(j);
   } else {
-    print_text(s, result, options.target, view, seconds);
+    print_result(files, result, options.target, view, seconds);
     if (s.quantize.wanted()) std::printf("%s", quantize_text(quantized).c_str());
   }
   return kSuccess;
@@ -367,7 +273,8 @@ void add_compile(CLI::App& app, Context& context) {
   CLI::App* c = app.add_subcommand("compile", "Compile an ONNX or TFLite model into a program");
   c->add_option("MODEL", s->model, "model (.onnx, .tflite, .pt2, .pte, .tosa)");
   c->add_option("--output,-o", s->output, "program to write (.mote)");
-  c->add_option("--emit", s->emit, "mote: a program (default); cpp: OUT.h and OUT.cc, which call kernels directly (docs/tinyml.md); tosa: a "
+  c->add_option("--emit", s->emit,
+                "mote: a program (default); cpp: OUT.h and OUT.cc, which call kernels directly (docs/tinyml.md); tosa: a "
                 "TOSA 1.0 FlatBuffer (docs/tosa.md)")
       ->check(CLI::IsMember({"mote", "cpp", "tosa"}));
   add_compile_options(c, &s->compile);

@@ -8,7 +8,7 @@ bool model_to_tosa(const frontends::Source& source, const driver::CompileOptions
                    ir::Problems* problems) {
   const frontends::Frontend* frontend = frontends::find_frontend(source);
   if (frontend == nullptr) {
-    problems->push_back({source.path, "expected an ONNX, TFLite, PyTorch or TOSA model", ""});
+    problems->push_back({source.path, "expected an ONNX, TFLite, torch.export, ExecuTorch or TOSA model", ""});
     return false;
   }
   ir::Graph graph;
