@@ -216,3 +216,34 @@ def loop(rng):
     step = Graph([Op("STABLEHLO_ADD", [bi, Tensor.const(np.array(1, np.int32))], [bj]),
                   Op("STABLEHLO_MULTIPLY", [bx, Tensor.const(np.array(1.5, np.float32))], [by])], [bi, bx], [bj, by])
     return [main, cond, step]
+
+
+@case("STABLEHLO_GATHER rows")
+def gather_rows(rng):
+    """Index tuples of one number that have no axis of their own; LiteRT reads beyond its buffers there."""
+    rows, width = (int(v) for v in rng.integers(1, 8, 2))
+    indices = Tensor(dims(rng, int(rng.integers(1, 3))), "int32")
+    at = len(indices.shape)
+    return single("STABLEHLO_GATHER", [Tensor([rows, width]), indices], [*indices.shape, width], "float32",
+                  lambda x, i: x[np.clip(i, 0, rows - 1)], ("StablehloGatherOptions", dict(
+                      offset_dims=longs([at]), collapsed_slice_dims=longs([0]), start_index_map=longs([0]), index_vector_dim=at,
+                      slice_sizes=longs([1, width]), indices_are_sorted=False)))
+
+
+@case("STABLEHLO_SCATTER rows")
+def scatter_rows(rng):
+    """The same way into a tensor; what falls outside is left out."""
+    rows, width, count = (int(v) for v in rng.integers(2, 8, 3))
+    indices = Tensor([count], "int32")
+
+    def expected(x, i, updates):
+        y = x.copy()
+        for row, update in zip(i, updates):
+            if 0 <= row < rows:
+                y[row] += update
+        return y
+
+    return single("STABLEHLO_SCATTER", [Tensor([rows, width]), indices, Tensor([count, width])], [rows, width], "float32", expected, (
+        "StablehloScatterOptions", dict(indices_are_sorted=False, update_window_dims=longs([1]), inserted_window_dims=longs([0]),
+                                        scatter_dims_to_operand_dims=longs([0]), index_vector_dim=1, unique_indices=False,
+                                        update_computation_subgraph_index=1)), [body("STABLEHLO_ADD", "float32")])
