@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "mote/compiler/frontends/common/words.h"
 #include "mote/compiler/frontends/tflite/import.h"
 
 namespace mote::frontends::tflite {
@@ -102,18 +103,24 @@ void import_case(Op& op) {
   Value* index = scalar(op.b, op.value(0));
   const std::vector<Value*> in = arguments(op, 1);
   if (all == nullptr || all->size() < 1 || all->size() > 64) return op.fail("expected 1 to 64 branches");
-  const std::function<Branch(uint32_t)> from = [&](uint32_t i) -> Branch {
-    if (i + 1 == all->size()) return subgraph(op, all->Get(i), in);
-    return [&, i](ir::Block& block, std::vector<Value*>* out) {
+  const int32_t last = static_cast<int32_t>(all->size()) - 1;
+  Words w(op.b);
+  Value* outside = w.op(OpId::less, {index, w.number(0, DType::s32)});
+  index = w.op(OpId::minimum, {w.op(OpId::where, {outside, w.number(last, DType::s32), index}), w.number(last, DType::s32)});
+  // Halves of halves: programs nest a few times only.
+  const std::function<Branch(int32_t, int32_t)> from = [&](int32_t first, int32_t end) -> Branch {
+    if (first + 1 == end) return subgraph(op, all->Get(static_cast<uint32_t>(first)), in);
+    const int32_t middle = first + (end - first) / 2;
+    return [&, first, middle, end](ir::Block& block, std::vector<Value*>* out) {
       ir::NodeBuilder b(op.b.graph(), block, op.b.name());
-      Value* here = b.op(OpId::equal, {index, op.b.graph().scalar<int32_t>(static_cast<int32_t>(i))});
-      if (here == nullptr) op.fail(b.error());
-      *out = choose(op, block, here, subgraph(op, all->Get(i), in), from(i + 1));
+      Value* below = b.op(OpId::less, {index, op.b.graph().scalar<int32_t>(middle)});
+      if (below == nullptr) op.fail(b.error());
+      *out = choose(op, block, below, from(first, middle), from(middle, end));
       return op.ok();
     };
   };
   std::vector<Value*> out;
-  if (op.ok() && from(0)(op.b.block(), &out)) set_all(op, out);
+  if (op.ok() && from(0, last + 1)(op.b.block(), &out)) set_all(op, out);
 }
 
 // The condition is computed once before the loop and at the end of each trip.

@@ -146,6 +146,7 @@ void import_stablehlo_gather(Op& op) {
   if (o == nullptr) return op.fail("the options are missing");
   if (!is_static(op, x, 0) || !read_plan(op, *o, x, &p)) return;
   Rows rows = rows_of(op, 1, o->index_vector_dim(), p.map.size());
+  if (!op.ok()) return;
   Words w(op.b);
   Int64s last, window;
   for (const int64_t axis : p.map) {
@@ -154,7 +155,7 @@ void import_stablehlo_gather(Op& op) {
   }
   rows.values = clamp(op, rows.values, Int64s(p.map.size(), 0), last);
   const int rank = rank_of(x);
-  for (int i = 0; i < rank; ++i)  // what no index moves along begins at 0
+  for (int i = 0; i < rank && op.ok(); ++i)  // what no index moves along begins at 0
     if (!contains(p.map, i) && p.sizes[static_cast<size_t>(i)] < dims_of(x)[static_cast<size_t>(i)])
       x = w.slice(x, i, 0, p.sizes[static_cast<size_t>(i)]);
   const std::vector<int> order = axes_first(p.map, rank);
@@ -190,6 +191,7 @@ bool read_plan(Op& op, const fb::StablehloScatterOptions& o, const Value* x, con
       !are_axes(op, p->map, rank, "scatter_dims_to_operand_dims"))
     return false;
   bool fits = p->window.size() + p->inserted.size() == static_cast<size_t>(rank);
+  for (const int64_t axis : p->window) fits = fits && is_fixed(updates, static_cast<int>(axis));
   for (int i = 0, next = 0; fits && i < rank; ++i) {
     const bool inserted = contains(p->inserted, i);
     const int32_t whole = dims_of(x)[static_cast<size_t>(i)];
