@@ -37,18 +37,17 @@ std::map<std::string, uint32_t> count_ops(const ProgramView& view) {
   return counts;
 }
 
-namespace {
-
-void section(const char* title, const TextTable& table) {
-  if (!table.empty()) std::printf("\n%s\n%s", title, table.text().c_str());
-}
-
-// Empty where the model's file has the same name.
-std::string source_name(const ProgramView& view, const char* kind, const Method& m, const std::string& name) {
+std::string border_evidence(const ProgramView& view, const char* kind, const Method& m, const std::string& name) {
   const std::string key = std::string(kind) + view.string(m.name) + "." + name;
   for (const Pair& p : view.table().evidence)
     if (view.string(p.key) == key) return view.string(p.value);
   return "";
+}
+
+namespace {
+
+void section(const char* title, const TextTable& table) {
+  if (!table.empty()) std::printf("\n%s\n%s", title, table.text().c_str());
 }
 
 void print_methods(const ProgramView& view) {
@@ -61,8 +60,10 @@ void print_methods(const ProgramView& view) {
       if (s.quantized)
         std::snprintf(quantization, sizeof quantization, "scale %.6g, zero point %d", static_cast<double>(s.scale), s.zero_point);
       const bool is_input = i < m.input_count;
-      rows.push_back({i == 0 ? view.string(m.name) : "", is_input ? "in" : "out", s.name, type_text(s), quantization,
-                      source_name(view, is_input ? kSourceInput : kSourceOutput, m, s.name)});
+      const std::string codes = border_evidence(view, is_input ? kElementInput : kElementOutput, m, s.name);
+      rows.push_back({i == 0 ? view.string(m.name) : "", is_input ? "in" : "out", s.name,
+                      type_text(s) + (codes.empty() ? "" : ", codes of " + codes), quantization,
+                      border_evidence(view, is_input ? kSourceInput : kSourceOutput, m, s.name)});
       other_names |= !rows.back().back().empty();
     }
   }

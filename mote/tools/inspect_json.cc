@@ -1,14 +1,19 @@
 #include "mote/tools/inspect.h"
 
+#include "mote/format/evidence.h"
 #include "mote/tools/program_facts.h"
 #include "mote/tools/values.h"
 
 namespace mote::tools {
 namespace {
 
-Json ios_json(const ProgramView& view, uint32_t first, uint32_t count) {
+Json ios_json(const ProgramView& view, const Method& m, const char* element, uint32_t first, uint32_t count) {
   Json all = Json::array();
-  for (uint32_t i = first; i < first + count; ++i) all.push_back(spec_json(spec_of(view, view.table().ios[i])));
+  for (uint32_t i = first; i < first + count; ++i) {
+    const TensorSpec spec = spec_of(view, view.table().ios[i]);
+    all.push_back(spec_json(spec));
+    if (const std::string codes = border_evidence(view, element, m, spec.name); !codes.empty()) all.back()["element"] = codes;
+  }
   return all;
 }
 
@@ -16,8 +21,8 @@ Json methods_json(const ProgramView& view) {
   Json all = Json::array();
   for (const Method& m : view.table().methods)
     all.push_back({{"name", view.string(m.name)},
-                   {"inputs", ios_json(view, m.first_input, m.input_count)},
-                   {"outputs", ios_json(view, m.first_output, m.output_count)},
+                   {"inputs", ios_json(view, m, kElementInput, m.first_input, m.input_count)},
+                   {"outputs", ios_json(view, m, kElementOutput, m.first_output, m.output_count)},
                    {"first_instruction", m.first_instruction},
                    {"instruction_count", m.instruction_count}});
   return all;

@@ -8,6 +8,7 @@ equal, and all numbers (NaN to NaN). Saturated ones also beside ONNX Runtime (wi
 float8e4m3fn, where the reference has NaN). QuantizeLinear and DequantizeLinear: per tensor, along an axis, in blocks, as weights.
 Exit codes: 0 well, 1 not, 77 skipped (no onnx or ml_dtypes in this Python).
 """
+import json
 import pathlib
 import subprocess
 import sys
@@ -199,8 +200,27 @@ def quantized(mote):
     return wrong
 
 
+def borders(mote):
+    """A program tells which types its codes are of, and its examples (any bytes as codes) come out the same again."""
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "m.onnx"
+        for source, target in (("FLOAT4E2M1", "FLOAT8E5M2"), ("INT2", "UINT4")):
+            path.write_bytes(cast(source, target, (3, 5)).SerializeToString())
+            subprocess.run([mote, "compile", path, "-o", path.with_suffix(".mote")], check=True, capture_output=True)
+            inspect = [mote, "inspect", path.with_suffix(".mote"), "--json"]
+            shown = subprocess.run(inspect, check=True, capture_output=True, text=True).stdout
+            method = json.loads(shown)["methods"][0]
+            found = [method[kind][0]["element"].upper() for kind in ("inputs", "outputs")]
+            tested = subprocess.run([mote, "selftest", path.with_suffix(".mote")], capture_output=True, text=True)
+            if found != [source, target] or tested.returncode != 0:
+                print(f"WRONG borders: {found}, expected {[source, target]}; selftest: {tested.stdout}{tested.stderr}")
+                wrong += 1
+    return wrong
+
+
 def main(mote):
-    wrong = casts(mote) + quantized(mote)
+    wrong = casts(mote) + quantized(mote) + borders(mote)
     print("well" if wrong == 0 else f"{wrong} wrong")
     return 0 if wrong == 0 else 1
 

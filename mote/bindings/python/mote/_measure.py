@@ -26,7 +26,7 @@ def make_inputs(program: Program, method: str, seed: int) -> list[Any]:
         elif kind in "iu":
             limits = np.iinfo(array.dtype)
             array[...] = random.integers(limits.min, limits.max + 1, array.shape)
-        elif array.dtype.name == "bfloat16":
+        elif array.dtype.name.startswith(("bfloat16", "float8_", "float4_")):
             array[...] = random.uniform(-1, 1, array.shape).astype(array.dtype)
         made.append(array)
     return made

@@ -175,11 +175,13 @@ void ArrayView::adopt(PyObject* object) {
 void ArrayView::look(PyObject* object, const Spec* spec) {
   PyTypeObject* const type = Py_TYPE(object);
   const bool is_numpy = type == numpy().array_type;
-  const bool is_bf16 = spec != nullptr && spec->dtype == MOTE_BF16;
+  const bool is_bf16 = spec != nullptr && spec->dtype == MOTE_BF16, are_codes = spec != nullptr && !spec->element.empty();
   family = is_numpy ? nullptr : exchange_of(type);
   if (is_numpy && is_bf16) {
     adopt(numpy().as_bf16(object));  // no buffer format says bfloat16
     if (dtype_ == MOTE_U16) dtype_ = MOTE_BF16;
+  } else if (is_numpy && are_codes) {
+    adopt(numpy().as_codes(object, spec->numpy_dtype.ptr(), spec->element, spec->dtype));  // nor those of ml_dtypes
   } else if (family != nullptr) {
     dlpack::Tensor t;
     if (family->borrow(object, &t) != 0) raise_python();
@@ -189,7 +191,10 @@ void ArrayView::look(PyObject* object, const Spec* spec) {
   } else if (PyObject_HasAttrString(object, "__dlpack__")) {
     from_capsule(object);
   } else if (is_number(object)) {
-    adopt(numpy().make(object, spec != nullptr && !is_bf16 ? spec->numpy_dtype.ptr() : Py_None));
+    PyObject* made = numpy().make(object, spec != nullptr && !is_bf16 ? spec->numpy_dtype.ptr() : Py_None);
+    const nb::object values = nb::steal(made);
+    if (are_codes && made != nullptr) adopt(numpy().as_codes(made, spec->numpy_dtype.ptr(), spec->element, spec->dtype));
+    else adopt(nb::object(values).release().ptr());
   } else {
     unknown_ = "no array";
   }
@@ -226,6 +231,8 @@ void ArrayView::take(PyObject* object, const Spec& spec, Access access) {
   if (unknown_ != nullptr || !fits(spec)) refuse(object, spec, nullptr);
   alignas(16) static char nothing[16];
   if (bytes == 0) data = nothing;  // tensor libraries give no address for no elements
+  if (access != kRead && !spec.element.empty() && spec.element.find("int") != std::string::npos && own_ != nullptr && own_ != object)
+    refuse(object, spec, "an array whose elements are not laid out as the program has them");
   if (access == kWrite && !writable_) refuse(object, spec, "an array that is read-only");
   const bool aligned = reinterpret_cast<uintptr_t>(data) % spec.item_bytes == 0;
   if (dense_ && aligned) return;

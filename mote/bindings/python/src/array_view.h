@@ -25,6 +25,7 @@ struct Spec {
   bool in_bank = false, quantized = false;
   float scale = 0;
   int32_t zero_point = 0;
+  std::string element;  // where elements are codes: of which type, as "float8e4m3fn" (SPEC.md, 11)
   nb::object shape, numpy_dtype;
 
   std::string type_text() const;  // "f32 (1, 3, 224, 224)"

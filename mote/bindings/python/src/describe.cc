@@ -23,6 +23,7 @@ nb::list specs(const std::vector<Spec>& all) {
     d["dims"] = dims;
     d["dynamic_axes"] = dynamic;
     d["bytes"] = s.bytes;
+    if (!s.element.empty()) d["element"] = text(s.element.c_str());
     if (s.quantized) {
       nb::dict q;
       q["scale"] = s.scale;

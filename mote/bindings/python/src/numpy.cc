@@ -38,6 +38,21 @@ nb::object Numpy::dtype(mote_dtype dtype) const {
   return numpy_module().attr("dtype")(dtype == MOTE_BOOL ? "bool" : kNames[dtype]);
 }
 
+nb::object Numpy::dtype_of_codes(const std::string& element, mote_dtype codes) const {
+  static const char* const kNames[][2] = {{"float8e4m3fn", "float8_e4m3fn"}, {"float8e4m3fnuz", "float8_e4m3fnuz"},
+                                          {"float8e5m2", "float8_e5m2"},     {"float8e5m2fnuz", "float8_e5m2fnuz"},
+                                          {"float8e8m0", "float8_e8m0fnu"},  {"float4e2m1", "float4_e2m1fn"}};
+  for (const auto& [name, in_numpy] : kNames) {
+    if (element != name) continue;
+    try {
+      return numpy_module().attr("dtype")(nb::module_::import_("ml_dtypes").attr(in_numpy));
+    } catch (const nb::python_error&) {  // not installed, or a version without this type
+      PyErr_Clear();
+    }
+  }
+  return dtype(codes);
+}
+
 PyObject* Numpy::make(PyObject* values, PyObject* dtype) const {
   return returned([&] { return nb::object(numpy_module().attr("asarray")(nb::handle(values), nb::handle(dtype))); });
 }
@@ -56,6 +71,15 @@ PyObject* Numpy::as_bf16(PyObject* array) const {
     const std::string name = nb::cast<std::string>(type.attr("name"));
     if (name != "bfloat16" && name != "void16") return a;
     return nb::object(a.attr("view")("uint16"));
+  });
+}
+
+PyObject* Numpy::as_codes(PyObject* array, PyObject* dtype, const std::string& element, mote_dtype codes) const {
+  return returned([&] {
+    const nb::object a = nb::borrow(array), type = a.attr("dtype");
+    const char* const plain = codes == MOTE_S8 ? "int8" : "uint8";
+    if (nb::cast<std::string>(type.attr("name")) == element) return nb::object(a.attr("astype")(plain));  // int4 has no sign in its bytes
+    return type.equal(nb::borrow(dtype)) ? nb::object(a.attr("view")(plain)) : a;
   });
 }
 

@@ -37,6 +37,17 @@ Spec spec_of(const mote_tensor_info& info) {
   return s;
 }
 
+// What the program's evidence says of the element type (SPEC.md, 11).
+void read_element(const mote_program* p, const std::string& method, bool output, Spec* s) {
+  const std::string wanted = (output ? "element.output." : "element.input.") + method + "." + s->name;
+  for (uint32_t i = 0; i < mote_program_evidence_count(p); ++i) {
+    const char *key = "", *value = "";
+    check(mote_program_evidence_at(p, i, &key, &value), nullptr);
+    if (wanted == key && mote_dtype_bits(s->dtype) == 8) s->element = value;
+  }
+  if (!s->element.empty()) s->numpy_dtype = numpy().dtype_of_codes(s->element, s->dtype);
+}
+
 // Handing the GIL over costs little, getting it back behind a busy thread up to its switch interval (5 ms): programs that are done within
 // some microseconds keep it. Portable kernels need about a nanosecond for a multiply-add.
 bool is_tiny(const mote_program* program) {
@@ -76,11 +87,13 @@ void Program::read_methods() {
       info.struct_size = sizeof info;
       check(mote_program_input_info(p, m, i, &info), nullptr);
       spec.inputs.push_back(spec_of(info));
+      read_element(p, spec.name, false, &spec.inputs.back());
     }
     for (uint32_t i = 0; i < mote_program_output_count(p, m); ++i) {
       info.struct_size = sizeof info;
       check(mote_program_output_info(p, m, i, &info), nullptr);
       spec.outputs.push_back(spec_of(info));
+      read_element(p, spec.name, true, &spec.outputs.back());
     }
     methods_.push_back(std::move(spec));
   }

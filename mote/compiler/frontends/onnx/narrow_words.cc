@@ -69,7 +69,8 @@ Value* spread_codes(Words& w, Value* constant, const NarrowType& t) {
 Value* numbers_of(Words& w, Value* codes, const NarrowType& t) {
   if (!t.is_float() || codes == nullptr) return codes;
   std::vector<float> table;
-  for (int code = 0; code < 1 << t.bits; ++code) table.push_back(decode(t, static_cast<uint8_t>(code)));
+  const int all = (1 << t.bits) - 1;  // higher bits of a byte are passed over: callers may give any byte
+  for (int code = 0; code < 256; ++code) table.push_back(decode(t, static_cast<uint8_t>(code & all)));
   Value* entries = w.b.graph().constant<float>({static_cast<int32_t>(table.size())}, table);
   return w.gather(entries, indices_of(w, codes), 0);
 }
