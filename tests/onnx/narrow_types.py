@@ -6,6 +6,7 @@ Numbers: every number of the type and every middle between two neighbours, each 
 NaN, the ends of f32, and a million others. Every rule: saturated or not, the three roundings of float8e8m0, f32 and f16. All codes must be
 equal, and all numbers (NaN to NaN). Saturated ones also beside ONNX Runtime (without, it makes 448 of what lies between 464 and 480 in
 float8e4m3fn, where the reference has NaN). QuantizeLinear and DequantizeLinear: per tensor, along an axis, in blocks, as weights.
+Then what moves elements.
 Exit codes: 0 well, 1 not, 77 skipped (no onnx or ml_dtypes in this Python).
 """
 import json
@@ -200,6 +201,69 @@ def quantized(mote):
     return wrong
 
 
+def chosen(then, otherwise):
+    """An If with these two operators as branches."""
+    branches = [helper.make_graph([node], node.op_type, [], [info(node.output[0], "FLOAT8E4M3FN", (6, 4))]) for node in (then, otherwise)]
+    return helper.make_node("If", ["c"], ["y"], then_branch=branches[0], else_branch=branches[1])
+
+
+def repeated():
+    """A Loop that adds 1 to the float8 it carries, and gives what it was in each trip."""
+    node = helper.make_node
+    nodes = [node("Identity", ["go"], ["on"]), node("Cast", ["v"], ["f"], to=TensorProto.FLOAT), node("Add", ["f", "one"], ["g"]),
+             node("Cast", ["g"], ["next"], to=TensorProto.FLOAT8E4M3FN), node("Identity", ["v"], ["was"])]
+    carried = [info(name, "FLOAT8E4M3FN", (4, 6)) for name in ("v", "next", "was")]
+    body = helper.make_graph(nodes, "body", [info("i", "INT64", ()), info("go", "BOOL", ()), carried[0]],
+                             [info("on", "BOOL", ()), *carried[1:]])
+    return node("Loop", ["three", "", "x"], ["last", "y"], body=body)
+
+
+def moved(mote):
+    """Operators that move elements, subgraphs and sequences, beside the reference (of Loop: beside numpy)."""
+    rng, node, f8 = np.random.default_rng(3), helper.make_node, dtype_of("FLOAT8E4M3FN")
+    x, update = (rng.normal(0, 3, shape).astype(np.float32).astype(f8) for shape in ((4, 6), (1, 6)))
+    numbers_of = {"two": [2, 4], "one": [1], "three": 3, "line": [1, 24], "turned": [6, 4], "wide": [2, 4, 6], "pads": [1, 0, 0, 0],
+                  "places": [[3, 2, 1, 0, 1, 2]]}
+    constants = [onnx.numpy_helper.from_array(np.array(v, np.int64), k) for k, v in numbers_of.items()]
+    codes4 = rng.integers(0, 16, (64, 96)).astype(np.uint8)
+    constants += [onnx.numpy_helper.from_array(v, k) for k, v in (
+        ("w4", codes4.view(dtype_of("FLOAT4E2M1"))), ("i4", (codes4.astype(np.int8) - 8).astype(dtype_of("INT4"))),
+        ("s8", np.abs(rng.normal(0, 1, (4, 96))).astype(np.float32).astype(f8)))]
+    transposed, reshaped = node("Transpose", ["x"], ["t"]), node("Reshape", ["x", "turned"], ["r"])
+    weights = [node("Cast", ["s8"], ["s"], to=TensorProto.FLOAT), node("DequantizeLinear", ["w4", "s"], ["y"], axis=0, block_size=16)]
+    f8_name, wrong = "FLOAT8E4M3FN", 0
+    cases = (("Split", f8_name, (4, 6), [node("Split", ["x", "two"], ["a", "b"], axis=1), node("Concat", ["b", "a"], ["y"], axis=1)]),
+             ("Slice", f8_name, (2, 6), [node("Slice", ["x", "one", "three_"], ["y"])]),
+             ("Gather", f8_name, (4, 2), [node("Gather", ["x", "two_"], ["y"], axis=1)]),
+             ("Reshape", f8_name, (24,), [node("Reshape", ["x", "line"], ["l"]), node("Squeeze", ["l"], ["y"])]),
+             ("Pad", f8_name, (5, 6), [node("Pad", ["x", "pads"], ["y"])]),
+             ("Expand", f8_name, (2, 4, 6), [node("Expand", ["x", "wide"], ["y"])]),
+             ("Where", f8_name, (4, 6), [node("Where", ["c", "x", "u"], ["y"])]),
+             ("ScatterElements", f8_name, (4, 6), [node("ScatterElements", ["x", "places", "u"], ["y"])]),
+             ("Shape", "INT64", (2,), [node("Shape", ["x"], ["y"])]),
+             ("If", f8_name, (6, 4), [transposed, chosen(node("Identity", ["t"], ["a"]), reshaped)]),
+             ("Sequence", f8_name, (1, 6), [node("SequenceConstruct", ["x", "u"], ["q"]), node("SequenceAt", ["q", "at"], ["y"])]),
+             ("int4 weights", "INT4", (96, 64), [node("Transpose", ["i4"], ["y"])]),
+             ("float4 weights with float8 scales", "FLOAT", (64, 96), weights),
+             ("Loop", f8_name, (3, 4, 6), [repeated()]))
+    constants += [onnx.numpy_helper.from_array(np.array(v, np.int64), k) for k, v in (("three_", [3]), ("two_", [5, 0]), ("at", 1))]
+    for name, element, shape, nodes in cases:
+        for condition in (True, False) if name == "If" else (True,):
+            feeds = {"x": x, "u": update, "c": np.array(condition)}
+            given = [info("x", f8_name, (4, 6)), info("u", f8_name, (1, 6)), info("c", "BOOL", ())]
+            extra = [onnx.numpy_helper.from_array(np.float32(1), "one")] if name == "Loop" else []
+            proto = model(nodes, given, [info("y", element, shape)], [k for k in constants if not extra or k.name != "one"] + extra)
+            if name == "Loop":
+                rows = [x]
+                while len(rows) < 3:
+                    rows.append((rows[-1].astype(np.float32) + 1).astype(f8))
+                expected = codes(np.stack(rows))
+            else:
+                expected = reference(proto, feeds)
+            wrong += judge(f"moved by {name}", mote_runs(mote, proto, feeds), expected)
+    return wrong
+
+
 def borders(mote):
     """A program tells which types its codes are of, and its examples (any bytes as codes) come out the same again."""
     wrong = 0
@@ -220,7 +284,7 @@ def borders(mote):
 
 
 def main(mote):
-    wrong = casts(mote) + quantized(mote) + borders(mote)
+    wrong = casts(mote) + quantized(mote) + moved(mote) + borders(mote)
     print("well" if wrong == 0 else f"{wrong} wrong")
     return 0 if wrong == 0 else 1
 
