@@ -26,7 +26,7 @@ bool Plan::read_instructions(uint32_t begin, uint32_t end, int depth) {
   for (uint32_t at = begin; at < end;) {
     const fb::Instruction& i = *instruction(at);
     uint32_t next = at + 1;
-    switch (i.instr_args_type()) {
+    switch (i.instr_args() == nullptr ? fb::InstructionArguments::NONE : i.instr_args_type()) {
       case fb::InstructionArguments::KernelCall: fine = read_kernel(*i.instr_args_as_KernelCall(), at) && fine; break;
       case fb::InstructionArguments::DelegateCall: fine = read_delegate(*i.instr_args_as_DelegateCall(), at) && fine; break;
       case fb::InstructionArguments::MoveCall: fine = read_move(*i.instr_args_as_MoveCall()) && fine; break;

@@ -68,9 +68,8 @@ bool Program::read(const Source& source, ir::Problems* problems) {
   table_ = fb::GetProgram(bytes_.data);
   if (table_->version() != 0) return wrong("expected schema version 0, found " + std::to_string(table_->version()));
   if (table_->execution_plan() == nullptr || table_->execution_plan()->size() == 0) return wrong("the program has no method");
-  if (!read_segments()) return false;
-  read_data_files(source.path);
-  return true;
+  path_ = source.path;
+  return read_segments();
 }
 
 // The header behind the identifier says where the FlatBuffer ends and the segments begin; programs without segments may have none.
@@ -131,7 +130,12 @@ std::optional<ir::Bytes> Program::initial(uint64_t list, uint32_t index, uint64_
 }
 
 std::optional<ir::Bytes> Program::named(std::string_view key) const {
-  const auto it = named_.find(key);
+  auto it = named_.find(key);
+  if (it == named_.end() && !files_read_) {
+    files_read_ = true;
+    read_data_files();
+    it = named_.find(key);
+  }
   return it == named_.end() ? std::nullopt : std::optional<ir::Bytes>(it->second);
 }
 
@@ -145,11 +149,11 @@ std::optional<ir::Bytes> Program::payload(const fb::BackendDelegateDataReference
 }
 
 // Data that was exported into files of its own lies in .ptd files of the program's folder, under names that the export chose.
-void Program::read_data_files(const std::string& path) {
+void Program::read_data_files() const {
   std::error_code error;
-  const std::filesystem::path file(path);
+  const std::filesystem::path file(path_);
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-  if (path.empty() || !std::filesystem::is_regular_file(file, error)) return;
+  if (path_.empty() || !std::filesystem::is_regular_file(file, error)) return;
   std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     if (found.size() >= kMostDataFiles) break;

@@ -35,7 +35,7 @@ class Program {
   // in the file; more than `size` bytes are cut.
   std::optional<ir::Bytes> constant(uint32_t index, uint64_t size) const;
   std::optional<ir::Bytes> initial(uint64_t list, uint32_t index, uint64_t size) const;
-  // Named data of the program and of .ptd files.
+  // Named data of the program and of .ptd files, which are read when the program alone does not have it.
   std::optional<ir::Bytes> named(std::string_view key) const;
   // What a delegate was given by its partitioner.
   std::optional<ir::Bytes> payload(const fb::BackendDelegateDataReference* where) const;
@@ -46,12 +46,14 @@ class Program {
   bool read_segments();
   std::optional<ir::Bytes> segment(uint64_t index) const;
   std::optional<ir::Bytes> from_offsets(const fb::SubsegmentOffsets* list, uint32_t index, uint64_t size) const;
-  void read_data_files(const std::string& path);
+  void read_data_files() const;
 
   ir::Bytes bytes_;
   const fb::Program* table_ = nullptr;
   uint64_t program_size_ = 0, segment_base_ = 0;
-  std::map<std::string, ir::Bytes, std::less<>> named_;
+  mutable std::map<std::string, ir::Bytes, std::less<>> named_;
+  mutable bool files_read_ = false;
+  std::string path_;
   ir::Problems* problems_ = nullptr;
 };
 
