@@ -10,7 +10,7 @@ import xnnpack_export as et
 from xnnpack_ops import all_cases, make_case
 
 CASES = {
-    "f32": ["conv_relu", "depthwise", "conv_transpose_groups", "max_pool_ceil", "linear_relu", "attention", "cat3", "slice_two",
+    "f32": ["conv_relu", "depthwise", "conv_transpose_groups", "max_pool_ceil", "linear_relu", "bmm", "cat3", "slice_two",
             "pad", "upsample", "prelu"],
     "int8": ["small_net", "residual", "add", "mul", "global_pool", "linear_3d"],
     "dynamic": ["linear_relu", "conv"],

@@ -48,7 +48,7 @@ def binary_cases():
     cases["add_broadcast"] = (Fn(torch.add), (image(), torch.randn(1, 8, 1, 1)))
     cases["bmm"] = (Fn(torch.bmm), (torch.randn(3, 5, 7), torch.randn(3, 7, 4)))
     cases["mm"] = (Fn(torch.mm), (torch.randn(5, 7), torch.randn(7, 4)))
-    cases["attention"] = (Fn(lambda q, k, v: torch.bmm(torch.softmax(torch.bmm(q, k.transpose(1, 2)) * 0.3, -1), v)),
+    cases["attention"] = (Fn(lambda q, k, v: torch.bmm(torch.softmax(torch.bmm(q, k.transpose(1, 2)), -1), v)),
                           tuple(torch.randn(2, 6, 8) for _ in range(3)))
     return cases
 

@@ -69,6 +69,8 @@ def parts_of(pte):
         for key, entry in file.named_data.pte_data.items():
             named[key] = bytes(file.named_data.buffers[entry.buffer_index if hasattr(entry, "buffer_index") else entry])
     args = instructions[0].args
+    if any(a not in plan.inputs and a not in plan.outputs for a in args):
+        raise NotWhole("a constant of the program is an argument of the call")
     ins = [plan.inputs.index(a) for a in args if a in plan.inputs]
     outs = [args.index(o) - len(ins) for o in plan.outputs]
     return bytes(payload), named, ins, outs
