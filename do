@@ -385,6 +385,7 @@ format() {
   build/release/bin/mote ops --markdown > docs/generated/operators.md
   build/release/bin/mote ops --aten > docs/generated/aten.md
   build/release/bin/mote ops --tflite > docs/generated/tflite.md
+  build/release/bin/mote ops --tosa > docs/generated/tosa.md
   python3 tests/checks/isas_page.py > docs/generated/isas.md
   build release --target backend_conformance
   local table

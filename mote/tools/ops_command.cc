@@ -2,6 +2,7 @@
 
 #include "mote/compiler/frontends/tflite/builtin_table.h"
 #include "mote/compiler/frontends/torch/torch.h"
+#include "mote/compiler/frontends/tosa/table.h"
 #include "mote/ops/op_docs.h"
 #include "mote/tools/commands.h"
 #include "mote/tools/json_out.h"
@@ -14,7 +15,7 @@ namespace {
 
 struct OpsSettings {
   std::string name;
-  bool json = false, markdown = false, aten = false, tflite = false;
+  bool json = false, markdown = false, aten = false, tflite = false, tosa = false;
 };
 
 std::string types_text(DTypeMask mask) {
@@ -117,6 +118,7 @@ void ops(const OpsSettings& s) {
   if (s.markdown) return print_markdown();
   if (s.aten) return void(std::fputs(frontends::torch::operator_table().c_str(), stdout));
   if (s.tflite) return void(std::fputs(frontends::tflite::builtin_table().c_str(), stdout));
+  if (s.tosa) return void(std::fputs(frontends::tosa::operator_table().c_str(), stdout));
   if (s.name.empty()) {
     if (s.json) {
       Json all = Json::array();
@@ -149,6 +151,7 @@ void add_ops(CLI::App& app, Context& context) {
   c->add_flag("--markdown", s->markdown, "print the operator reference (docs/generated/operators.md)");
   c->add_flag("--aten", s->aten, "print which PyTorch operators can be compiled (docs/generated/aten.md)");
   c->add_flag("--tflite", s->tflite, "print which TensorFlow Lite operators can be compiled (docs/generated/tflite.md)");
+  c->add_flag("--tosa", s->tosa, "print which TOSA operators can be compiled (docs/generated/tosa.md)");
   c->callback([s, &context] {
     context.json = s->json;
     ops(*s);

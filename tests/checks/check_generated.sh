@@ -17,5 +17,6 @@ mote=$1 python=${2:-python3}
 check operators.md "$mote" ops --markdown
 check aten.md "$mote" ops --aten
 check tflite.md "$mote" ops --tflite
+check tosa.md "$mote" ops --tosa
 check isas.md "$python" tests/checks/isas_page.py
 exit "$status"

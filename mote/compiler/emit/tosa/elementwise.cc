@@ -4,6 +4,7 @@
 
 #include "mote/compiler/emit/tosa/writer.h"
 #include "mote/compiler/ir/infer.h"
+#include "mote/ops/batch_norm/batch_norm.h"
 #include "mote/ops/clip/clip.h"
 #include "mote/ops/common/arg_reduce.h"
 #include "mote/ops/common/reduce.h"
@@ -215,13 +216,35 @@ Operand cast(Writer& w, const Node& n) {
   return w.cast(x, type);
 }
 
+// Of softmax and log_softmax.
 Operand softmax(Writer& w, const Node& n) {
   const Operand x = w.of(n.inputs[0]);
   const int rank = n.inputs[0]->type.rank(), given = n.attributes<ops::softmax::Attrs>().axis, axis = given < 0 ? given + rank : given;
   if (!w.ok()) return {};
-  const Operand e = w.op(fb::Op::EXP, {w.binary(fb::Op::SUB, x, reduce(w, x, OpId::reduce_max, axis))}, x.type, x.dims);
+  const Operand less = w.binary(fb::Op::SUB, x, reduce(w, x, OpId::reduce_max, axis));
+  const Operand e = w.op(fb::Op::EXP, {less}, x.type, x.dims);
   const Operand sum = reduce(w, e, OpId::reduce_sum, axis);
+  if (n.is(OpId::log_softmax)) return w.binary(fb::Op::SUB, less, w.op(fb::Op::LOG, {sum}, sum.type, sum.dims));
   return w.binary(fb::Op::MUL, e, w.op(fb::Op::RECIPROCAL, {sum}, sum.type, sum.dims));
+}
+
+// x * factor + shift for each channel, from constants.
+Operand batch_norm(Writer& w, const Node& n) {
+  const auto a = n.attributes<ops::batch_norm::Attrs>();
+  const Operand x = w.of(n.inputs[0]);
+  const size_t rank = x.dims.size(), axis = static_cast<size_t>(a.axis < 0 ? a.axis + static_cast<int>(rank) : a.axis);
+  std::vector<double> of[4];
+  for (size_t i = 0; i < 4; ++i)
+    if (!ir::known_floats(*n.inputs[i + 1], &of[i]) || of[i].size() != of[0].size()) w.fail("scale, bias, mean and variance must be known");
+  if (!w.ok() || axis >= rank) return {};
+  std::vector<double> factor, shift;
+  for (size_t i = 0; i < of[0].size(); ++i) {
+    factor.push_back(of[0][i] / std::sqrt(of[3][i] + static_cast<double>(a.epsilon)));
+    shift.push_back(of[1][i] - of[2][i] * factor[i]);
+  }
+  Dims dims(rank, 1);
+  dims[axis] = static_cast<int32_t>(factor.size());
+  return w.binary(fb::Op::ADD, w.binary(fb::Op::MUL, x, w.numbers(x.type, dims, factor)), w.numbers(x.type, dims, shift));
 }
 
 // What TOSA has no operator for but a few words; false: not here.
@@ -293,8 +316,10 @@ bool lower_elementwise(Writer& w, const Node& n) {
   } else if (n.is(OpId::bitcast)) {
     y = w.of(n.inputs[0]);
     if (y.type != type_of(out->type.dtype)) w.fail("TOSA reads no element as another type");
-  } else if (n.is(OpId::softmax)) {
+  } else if (n.is(OpId::softmax) || n.is(OpId::log_softmax)) {
     y = softmax(w, n);
+  } else if (n.is(OpId::batch_norm)) {
+    y = batch_norm(w, n);
   } else if (n.is(OpId::round)) {
     y = round(w, n);
   } else if (n.is(OpId::where)) {

@@ -35,6 +35,15 @@ std::string name_of(const Node& n) {
   return ir::op_name(n.op);
 }
 
+// What depends on a refused node is judged too, where its type has a place in TOSA.
+void stand_in(tosa::Writer& w, const Node& n, std::set<const Value*>* refused) {
+  for (const Value* v : n.outputs) {
+    const tosa::fb::DType type = v == nullptr ? tosa::fb::DType::UNKNOWN : tosa::type_of(v->type.dtype);
+    if (type == tosa::fb::DType::UNKNOWN || type == tosa::fb::DType::INT48) refused->insert(v);
+    else w.bind(v, {"refused", type, v->type.dims});
+  }
+}
+
 bool is_static(const ir::Graph& graph, ir::Problems* problems) {
   if (graph.methods.size() != 1) problems->push_back({"model", "expected one method, found " + std::to_string(graph.methods.size()), ""});
   if (!graph.states().empty())
@@ -70,7 +79,7 @@ bool emit_tosa(const ir::Graph& graph, std::vector<uint8_t>* out, ir::Problems* 
         w.fail("the operator has no form in TOSA");
       fine = report(n->name + " (" + name_of(*n) + ")", "");
     }
-    if (!fine) refused.insert(n->outputs.begin(), n->outputs.end());
+    if (!fine) stand_in(w, *n, &refused);
   }
   for (size_t i = 0; problems->empty() && i < m.block->results.size(); ++i) {
     w.output(m.block->results[i], m.output_names[i]);
