@@ -127,7 +127,8 @@ def sequences():
     yield "SequenceLoop", model("SequenceLoop", [x, n], [y, ("len", I64, [])], [constant("t", np.bool_(True))], loop + joined)
     split = [node("SplitToSequence", ["x", "n"], ["q"], axis=0), node("ConcatFromSequence", ["q"], ["y"], axis=0)]
     yield "SplitToSequence", model("SplitToSequence", [x, n], [y], nodes=split)
-    branch = [helper.make_graph([node("SequenceConstruct", ["x"] * k, ["q%d" % k])], "b", [], [sequence("q%d" % k, F, None)]) for k in (1, 2)]
+    branch = [helper.make_graph([node("SequenceConstruct", ["x"] * k, [q])], "b", [], [sequence(q, F, None)])
+              for k, q in ((1, "q1"), (2, "q2"))]
     choose = [node("If", ["c"], ["q"], then_branch=branch[0], else_branch=branch[1]), node("SequenceInsert", ["q", "x"], ["r"]),
               node("SequenceAt", ["r", "n"], ["y"])]
     made = model("SequenceIf", [("c", BOOL, []), x, n], [y], nodes=choose)
@@ -147,7 +148,8 @@ def classic():
         return [float(v) for v in RANDOM.standard_normal(int(np.prod(dims)))]
 
     machine = dict(classlabels_strings=["a", "b", "c"], vectors_per_class=[1, 2, 1], coefficients=list_of(2, 4),
-                   support_vectors=list_of(4, 2), rho=list_of(3), prob_a=[-1.0, -2.0, -1.5], prob_b=list_of(3), kernel_type="RBF", kernel_params=[0.5, 0.0, 3.0])
+                   support_vectors=list_of(4, 2), rho=list_of(3), prob_a=[-1.0, -2.0, -1.5], prob_b=list_of(3), kernel_type="RBF",
+                   kernel_params=[0.5, 0.0, 3.0])
     svm = node("SVMClassifier", ["x"], ["label", "scores"], domain="ai.onnx.ml", **machine)
     zip_map = node("ZipMap", ["scores"], ["map"], domain="ai.onnx.ml", classlabels_strings=["a", "b", "c"])
     yield "SVMClassifier", ml("SVMClassifier", [svm, zip_map], [x], [("label", TensorProto.STRING, None), ("map", F, None)])

@@ -49,7 +49,8 @@ class Maker:
         outputs = [("y", self.F), ("len", self.I), ("end", self.F)]
         for axis, new_axis in ((0, 1), (1, 1), (0, 0)):
             nodes = [self.node("SequenceEmpty", [], ["e"]), loop, self.node("SequenceLength", ["q"], ["len"]),
-                     self.node("ConcatFromSequence", ["q"], ["y"], axis=axis, new_axis=new_axis), self.node("SequenceAt", ["q", "last"], ["end"])]
+                     self.node("ConcatFromSequence", ["q"], ["y"], axis=axis, new_axis=new_axis),
+                     self.node("SequenceAt", ["q", "last"], ["end"])]
             yield self.case("append_axis_%d_new_%d" % (axis, new_axis), nodes, feeds, outputs, constants)
         nodes = [self.node("SequenceConstruct", ["p"], ["e"]), loop, self.node("ConcatFromSequence", ["q"], ["y"], axis=0, new_axis=1)]
         yield self.case("append_to_some", nodes, dict(feeds, p=self.x[0]), [("y", self.F)], constants[:1])
