@@ -236,25 +236,17 @@ void Importer::import_node(const NodeProto& n, Scope& scope) {
   const auto opset = scope.opsets->find(domain);
   const int version = opset == scope.opsets->end() ? 1 : opset->second;
   const OpImporter* op = function != nullptr ? nullptr : find_importer(key, version);
-  const size_t source = graph_.source_nodes.size();
-  if (function == nullptr) graph_.source_nodes.push_back({key, node_name(n, scope), op == nullptr});
-  const size_t problems = problems_->size(), hard = hard_problems_, made = scope.block->nodes.size();
+  const Mark before = begin_node(function == nullptr ? node_name(n, scope) : "", key, scope);
   if (function == nullptr && op == nullptr) {
     problem(where, "operator " + key + " of opset " + std::to_string(version) + " is not supported" + similar_op(key),
             "export the model without it, or define it as a function in the model");
-    if (leave_to_user(n, key, scope, problems, made)) hard_problems_ = hard;
-    else poison_outputs(n, scope);
-    return;
+    return refuse(n, key, where, scope, before);
   }
   std::vector<Entity> operands;
   const bool fine =
       gather_operands(n, scope, where, &operands) &&
       (function != nullptr ? call_function(n, *function, scope, where, operands) : call_importer(n, *op, scope, where, operands));
-  if (fine) return;
-  const bool refused = function == nullptr && problems_->size() > problems && problems_->back().where == where;
-  if (refused) graph_.source_nodes[source].refused = true;
-  if (refused && leave_to_user(n, key, scope, problems, made)) hard_problems_ = hard;
-  else poison_outputs(n, scope);
+  if (!fine) refuse(n, key, where, scope, before);
 }
 
 bool Importer::call_function(const NodeProto& n, const ::onnx::FunctionProto& f, Scope& scope, const std::string& where,

@@ -94,6 +94,14 @@ class Importer {
                      const std::vector<Entity>& operands);
   bool call_importer(const ::onnx::NodeProto& n, const OpImporter& op, Scope& scope, const std::string& where,
                      const std::vector<Entity>& operands);
+  // How far things were when a node's turn came.
+  struct Mark {
+    bool counts = false;  // it has a line in the graph's source_nodes
+    size_t source = 0, problems = 0, hard = 0, nodes = 0;
+  };
+  Mark begin_node(const std::string& name, const std::string& key, const Scope& scope);  // name: empty for calls of functions
+  // Its outputs cannot be had: marks the node where it is to blame itself, leaves it to the user or poisons them.
+  void refuse(const ::onnx::NodeProto& n, const std::string& key, const std::string& where, Scope& scope, const Mark& before);
   // With --partial: a custom operator in place of a node that was refused; false where that cannot be, with the reason in its problem.
   bool leave_to_user(const ::onnx::NodeProto& n, const std::string& key, Scope& scope, size_t problems, size_t nodes);
   const OpImporter* find_importer(const std::string& key, int opset) const;

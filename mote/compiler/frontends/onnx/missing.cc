@@ -90,4 +90,17 @@ bool Importer::leave_to_user(const ::onnx::NodeProto& n, const std::string& key,
   return true;
 }
 
+Importer::Mark Importer::begin_node(const std::string& name, const std::string& key, const Scope& scope) {
+  const Mark mark{!name.empty(), graph_.source_nodes.size(), problems_->size(), hard_problems_, scope.block->nodes.size()};
+  if (mark.counts) graph_.source_nodes.push_back({key, name});
+  return mark;
+}
+
+void Importer::refuse(const ::onnx::NodeProto& n, const std::string& key, const std::string& where, Scope& scope, const Mark& before) {
+  const bool to_blame = before.counts && problems_->size() > before.problems && problems_->back().where == where;
+  if (to_blame) graph_.source_nodes[before.source].refused = true;
+  if (to_blame && leave_to_user(n, key, scope, before.problems, before.nodes)) hard_problems_ = before.hard;
+  else poison_outputs(n, scope);
+}
+
 }  // namespace mote::frontends::onnx
