@@ -10,6 +10,7 @@
 
 #include "mote/compiler/driver/compile.h"
 #include "mote/compiler/driver/run.h"
+#include "mote/compiler/emit/tosa/emit_tosa.h"
 
 namespace mote::fuzz {
 namespace {
@@ -24,6 +25,24 @@ void hush_protobuf() {}
 [[noreturn]] void broken(const std::string& why) {
   std::fprintf(stderr, "compile_untrusted: %s\n", why.c_str());
   std::abort();
+}
+
+}  // namespace
+
+namespace {
+
+// What `mote compile --emit tosa` does with the same model.
+void write_as_tosa(const frontends::Source& source, const frontends::ImportOptions& import) {
+  const frontends::Frontend* frontend = frontends::find_frontend(source);
+  ir::Graph graph;
+  ir::Problems problems;
+  if (frontend == nullptr || !frontend->import(source, import, graph, &problems)) return;
+  passes::PassOptions how;
+  how.fuse = false;
+  std::string error;
+  if (!passes::PassRun(graph, how).run(passes::Phase::optimize, &error)) broken("passes: " + error);
+  std::vector<uint8_t> bytes;
+  if (emit::emit_tosa(graph, &bytes, &problems) != problems.empty()) broken("writing TOSA failed and nobody said why");
 }
 
 }  // namespace
@@ -56,6 +75,7 @@ CompiledModel compile_untrusted(ConstBytes model, bool run) {
     if (p.advice.find("this is a defect of Mote") != std::string::npos && p.where != "check") broken(p.where + ": " + p.what);
   if (!r.compiled) return r;
   r.file_bytes = result.file.size;
+  if (r.tosa) write_as_tosa(source, options.import);
   driver::RunBudget budget;
   budget.memory_bytes = 256u << 20;
   driver::HostProgram program;
