@@ -1,6 +1,7 @@
 #include "mote/compiler/frontends/tflite/stablehlo.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "mote/compiler/frontends/tflite/import.h"
 #include "mote/ops/pad/pad.h"
@@ -13,7 +14,12 @@ Int64s sizes_of(const Value* v) {
   return out;
 }
 
-Int64s list_of(const Vector<int64_t>* v) { return v == nullptr ? Int64s{} : Int64s(v->begin(), v->end()); }
+// By bytes: FlatBuffers checks where a vector lies by its length alone, so that 64-bit elements may be misaligned.
+Int64s list_of(const Vector<int64_t>* v) {
+  Int64s out(v == nullptr ? 0 : v->size());
+  for (size_t i = 0; i < out.size(); ++i) std::memcpy(&out[i], v->Data() + i * sizeof out[i], sizeof out[i]);
+  return out;
+}
 
 bool are_axes(Op& op, const Int64s& axes, int rank, const char* what) {
   uint32_t seen = 0;
