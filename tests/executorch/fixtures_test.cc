@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "mote/api/mote.hpp"
 #include "mote/compiler/driver/compile.h"
 #include "mote/compiler/driver/values.h"
@@ -100,6 +102,25 @@ TEST(ExecutorchPrograms, AxesThatVaryAreOpen) {
     ASSERT_TRUE(model) << model.error().message;
     EXPECT_EQ(model->inputs()[0].dynamic, 1u << axis);
     EXPECT_EQ(model->inputs()[0].dims[static_cast<size_t>(axis)], bound);
+  }
+}
+
+TEST(ExecutorchPrograms, EveryMethodIsThere) {
+  driver::CompileResult two;
+  ir::Problems problems;
+  ASSERT_TRUE(driver::compile(source_of("methods"), {}, &two, &problems)) << texts_of(problems);
+  ModelOptions options;
+  options.method = "half";
+  auto model = Model::load(two.file.span().data, two.file.span().size, options);
+  ASSERT_TRUE(model) << model.error().message;
+  std::vector<float> x(8), y(4);
+  std::vector<driver::Array> in = arrays_of("linear", 0, "in"), out = arrays_of("linear", 0, "out");
+  std::memcpy(x.data(), in[0].data.data(), 32);  // the first row of two
+  ASSERT_FALSE(model->run({input_view(x)}, {output_view(y)}));
+  for (size_t i = 0; i < 4; ++i) {
+    float expected;
+    std::memcpy(&expected, out[0].data.data() + 4 * i, 4);
+    EXPECT_NEAR(y[i], expected, kTolerance);
   }
 }
 
