@@ -91,9 +91,9 @@ bool Plan::add_node(const Kernel& kernel, const fb::KernelCall& call, const std:
   const size_t first = kernel.outputs == 0 ? call.args()->size() - 1 : kernel.arguments.size();
   for (size_t i = 0; i < std::max<size_t>(kernel.outputs, 1); ++i) outputs.push_back(call.args()->Get(static_cast<uint32_t>(first + i)));
   std::vector<std::pair<int64_t, std::string>> back;
-  const bool in_place = kernel.outputs == 0 && !outputs.empty() && call.args()->Get(0) == outputs[0];
+  const bool in_place = kernel.outputs == 0 && value_at(outputs[0]) != nullptr && call.args()->Get(0) == outputs[0];
   if (in_place) {  // the first argument itself, under another name
-    const Value& v = values_[static_cast<size_t>(std::clamp<int64_t>(outputs[0], 0, static_cast<int64_t>(values_.size()) - 1))];
+    const Value& v = values_[static_cast<size_t>(outputs[0])];
     Item item;
     item.kind = Item::Kind::kTensor;
     item.text = v.name + ".now" + std::to_string(shared_.items_left);
