@@ -94,6 +94,8 @@ void choose_running(NodeContext& c, Value* condition, const ::onnx::GraphProto& 
   if (a.misfit && !write_impossible(c, *a.block, tensors_of(form), first_why)) return c.fail("its branches do not fit");
   if (b.misfit && !write_impossible(c, *b.block, tensors_of(form), c.importer.take_back(b.problems_before)))
     return c.fail("its branches do not fit");
+  c.results = form;
+  if (tensors_of(form).empty()) return g.erase(node);  // empty sequences alone
   g.add_outputs(node, tensors_of(form).size());
   std::string error;
   if (!ir::infer(*node, &error)) return c.fail(error);

@@ -71,6 +71,7 @@ class Importer {
   // hard: no mere misfit of shapes, which only the branch of an If that is never taken may have.
   void problem(const std::string& where, const std::string& what, const std::string& advice = "", bool hard = true);
   size_t problem_count() const { return problems_->size(); }
+  bool too_large() const { return too_large_; }  // more nodes than may be: that was reported
   size_t hard_problem_count() const { return hard_problems_; }
   // Takes back what was reported after the first `count`; the first of these is returned.
   ir::Problem take_back(size_t count);

@@ -58,6 +58,7 @@ class GrowingLoop {
     }
     const size_t before = c.importer.problem_count();
     if (!c.importer.import_body(c.scope, *parts_.body, body.builder.block(), arguments, &results)) {
+      if (c.importer.too_large()) return c.give_up(), false;
       if (c.importer.problem_count() > before) c.importer.take_back(before);
       return give_up(body);
     }
@@ -148,7 +149,7 @@ bool write_trip(NodeContext& c, const LoopParts& p, int64_t trip, Value** active
 
 void import_running_loop(NodeContext& c, const LoopParts& p, const std::string& why) {
   const LoopOutcome outcome = GrowingLoop(c, p).run();
-  if (outcome != LoopOutcome::kShapesChange || !c.b.ok()) return;
+  if (outcome != LoopOutcome::kShapesChange || !c.b.ok() || c.given_up) return;
   if (p.most_trips > kMostWritten)
     return c.fail(why + ", and only running tells how often it runs; up to " + std::to_string(p.most_trips) + " trips, expected at most " +
                       std::to_string(kMostWritten),

@@ -58,6 +58,15 @@ Value* scalar_of(NodeContext& c, Value* v) {
   return d.cast(v == nullptr || rank_of(v) == 0 ? v : d.reshape(v, {}), DType::s64);
 }
 
+// Elements that are chosen one after the other: each costs a node.
+constexpr size_t kMostChosen = 128;
+bool too_many(NodeContext& c, size_t elements) {
+  if (elements <= kMostChosen) return false;
+  c.fail("the place in a sequence of " + std::to_string(elements) + " elements is known only when running, expected at most " +
+         std::to_string(kMostChosen));
+  return true;
+}
+
 // The element at a place that only running tells: elements of one type lie in one tensor, others are chosen one after the other.
 Entity choose_running(NodeContext& c, const std::vector<Entity>& list, Value* position) {
   Decompose d(c);
@@ -71,6 +80,7 @@ Entity choose_running(NodeContext& c, const std::vector<Entity>& list, Value* po
     rows.push_back(e.value);
   }
   if (!alike) {
+    if (too_many(c, rows.size())) return nullptr;
     const int64_t size = static_cast<int64_t>(rows.size());
     Value* at = d.op(OpId::where, {d.op(OpId::less, {position, d.number(0, DType::s64)}), d.add(position, size), position});
     Value* chosen = rows.back();
@@ -109,6 +119,7 @@ void insert_running(NodeContext& c, const std::vector<Entity>& list, Value* posi
   const int64_t size = static_cast<int64_t>(list.size());
   Value* at = scalar_of(c, position);
   at = d.op(OpId::where, {d.op(OpId::less, {at, d.number(0, DType::s64)}), d.add(at, static_cast<double>(size)), at});
+  if (too_many(c, list.size())) return;
   std::vector<Entity> changed;
   for (int64_t i = 0; i <= size && added != nullptr; ++i) {
     Value* here = d.number(static_cast<double>(i), DType::s64);
@@ -134,6 +145,7 @@ void append_running(NodeContext& c, const Entity& e) {
     if (c.b.ok()) give(c, Entity::stacked(longer));
     return;
   }
+  if (too_many(c, e.list->size())) return;
   std::vector<Entity> changed = *e.list;
   for (size_t i = e.least; i < changed.size(); ++i) {  // those before are there already
     Value* here = d.op(OpId::equal, {e.length, d.number(static_cast<double>(i), DType::s64)});
@@ -304,6 +316,8 @@ void import_map(NodeContext& c) {
   const auto* first = list_of(c, 0);
   if (first == nullptr) return;
   if (body == nullptr || !body->has_g()) return c.fail("has no graph 'body'");
+  for (size_t i = 1; i < c.operands.size(); ++i)
+    if (operand(c, i).is(Kind::kSequence) && list_of(c, i) == nullptr) return;
   std::vector<std::vector<Entity>> out(static_cast<size_t>(body->g().output_size()));
   for (size_t i = 0; i < first->size(); ++i) {
     std::vector<Entity> arguments, results;

@@ -70,8 +70,12 @@ void Texts::collect_nodes(const RepeatedPtrField<::onnx::NodeProto>& nodes, int 
         collect_nodes(a.g().node(), depth + 1);
       }
     }
-    for (const std::string& in : n.input())
-      if (const auto it = initializers_.find(in); it != initializers_.end()) collect(it->second->string_data());
+    for (const std::string& in : n.input()) {
+      const auto it = initializers_.find(in);
+      if (it == initializers_.end()) continue;
+      collect(it->second->string_data());
+      initializers_.erase(it);  // once is enough
+    }
   }
 }
 
@@ -94,7 +98,7 @@ ir::Value* Texts::constant(ir::Graph& graph, const TensorProto& t, const std::st
     else if (count >= 0) count = d > 0 && count > INT32_MAX / d ? -1 : count * d;
     dims.push_back(static_cast<int32_t>(std::clamp<int64_t>(d, 0, INT32_MAX)));
   }
-  if (count != t.string_data_size()) {
+  if (count != t.string_data_size() || !ir::Type{DType::s64, dims, 0}.fits()) {
     *error = "is a tensor of strings whose shape does not fit its " + std::to_string(t.string_data_size()) + " elements";
     return nullptr;
   }

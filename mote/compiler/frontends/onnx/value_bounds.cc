@@ -10,7 +10,7 @@ namespace mote::frontends::onnx {
 namespace {
 
 constexpr int64_t kMostElements = 64;
-constexpr size_t kMostLookedAt = 10000;
+constexpr size_t kMostLookedAt = 1000;
 
 bool is_integer(DType t) { return t == DType::s64 || t == DType::s32; }
 
