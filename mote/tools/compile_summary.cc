@@ -58,7 +58,7 @@ Json result_json(const CompiledFiles& files, const driver::CompileResult& r, con
             {"weights_bytes", r.external.size()},
             {"inputs", ios(false)},
             {"outputs", ios(true)},
-            {"instruction_count", view.table().instructionfiles.size},
+            {"instruction_count", view.table().instructions.size},
             {"ops", count_ops(view)},
             {"constant_bytes", c.constant_bytes},
             {"peak_bytes", r.peak_bytes},
@@ -84,7 +84,7 @@ void print_result(const CompiledFiles& files, const driver::CompileResult& r, co
   TextTable t({"", ""});
   for (const TensorSpec& spec : specs_of(view, false)) t.add({"input", spec.name + "  " + type_text(spec)});
   for (const TensorSpec& spec : specs_of(view, true)) t.add({"output", spec.name + "  " + type_text(spec)});
-  t.add({"operators", number(view.table().instructionfiles.size) + " of " + number(count_ops(view).size()) + " kinds"});
+  t.add({"operators", number(view.table().instructions.size) + " of " + number(count_ops(view).size()) + " kinds"});
   t.add({"file", bytes_text(view.file_bytes())});
   if (!files.weights.empty()) t.add({"weights", files.weights + ", " + bytes_text(r.external.size())});
   t.add({"constants", bytes_text(c.constant_bytes)});
@@ -105,8 +105,8 @@ void print_result(const CompiledFiles& files, const driver::CompileResult& r, co
   for (const std::string& line : r.slow_paths) std::fprintf(stderr, "mote: warning: %s\n", line.c_str());
   print_placement(r.placement, target);
   for (const ir::MissingOp& m : r.missing_ops)
-    std::fprintf(stderr, "mote: warning: %s is to be filled in for %zu %s: %s\n", m.symbol.c_str(), m.nodefiles.size(),
-                 m.nodefiles.size() > 1 ? "nodes" : "node", stub_path(files.output).c_str());
+    std::fprintf(stderr, "mote: warning: %s is to be filled in for %zu %s: %s\n", m.symbol.c_str(), m.nodes.size(),
+                 m.nodes.size() > 1 ? "nodes" : "node", stub_path(files.output).c_str());
   for (const std::string& note : r.notes) std::fprintf(stderr, "mote: note: %s\n", note.c_str());
 }
 

@@ -91,7 +91,7 @@ TEST(XnnpackPayloads, DamagedOnesAreRefusedOrCompile) {
     for (int i = 0; i < 40; ++i) {
       fuzz::Dice dice(seed++);
       fuzz::ModelBytes bytes(parts.payload.data, parts.payload.data + parts.payload.size);
-      fuzz::mutate_tflite(bytes, dice);
+      fuzz::mutate_flatbuffer(bytes, dice);
       PayloadParts damaged = parts;
       damaged.payload = ir::Bytes::own(std::move(bytes));
       driver::CompileResult compiled;

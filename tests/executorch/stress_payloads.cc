@@ -45,7 +45,7 @@ void set_timer(int seconds) {
 void mutate(frontends::executorch::PayloadParts& parts, fuzz::Dice& dice) {
   fuzz::ModelBytes bytes(parts.payload.data, parts.payload.data + parts.payload.size);
   if (dice.chance(80)) {
-    fuzz::mutate_tflite(bytes, dice);
+    fuzz::mutate_flatbuffer(bytes, dice);
   } else {
     fuzz::mutate_bytes(bytes, dice);
   }

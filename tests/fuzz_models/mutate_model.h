@@ -18,7 +18,7 @@ void mutate_bytes(ModelBytes& bytes, Dice& dice);
 void mutate_onnx(ModelBytes& bytes, Dice& dice);
 
 // Words of a TFLite model's tables: offsets, sizes, enumerations; most changes leave what the FlatBuffers verifier accepts.
-void mutate_tflite(ModelBytes& bytes, Dice& dice);
+void mutate_flatbuffer(ModelBytes& bytes, Dice& dice);
 
 // Tokens of the JSON texts in a file of torch.export: numbers, names, words.
 void mutate_pt2(ModelBytes& bytes, Dice& dice);

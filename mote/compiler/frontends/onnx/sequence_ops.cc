@@ -80,7 +80,7 @@ Entity choose_running(NodeContext& c, const std::vector<Entity>& list, Value* po
     rows.push_back(e.value);
   }
   if (!alike) {
-    if (too_many(c, rows.size())) return nullptr;
+    if (too_many(c, rows.size())) return Entity{};
     const int64_t size = static_cast<int64_t>(rows.size());
     Value* at = d.op(OpId::where, {d.op(OpId::less, {position, d.number(0, DType::s64)}), d.add(position, size), position});
     Value* chosen = rows.back();

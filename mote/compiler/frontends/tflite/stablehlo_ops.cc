@@ -221,7 +221,7 @@ void import_stablehlo_reduce(Op& op) {
   op.set(w.op(combiner_op(c, dtype_of_value(x)), {w.reshape(init, {}), w.reduce(reduction, x, axes, false)}));
 }
 
-// Batch dimensions, then what is left of the first input, then of the second: as an einsum.
+// Batch dimensions, then the other axes of the first input, then those of the second: as an einsum.
 void import_stablehlo_dot_general(Op& op) {
   const auto* o = op.source.table->builtin_options2_as_StablehloDotGeneralOptions();
   if (o == nullptr) return op.fail("the options are missing");
