@@ -223,8 +223,8 @@ TEST_F(CompileCli, EveryProblemInATable) {
   EXPECT_EQ(r.exit_code, 1);
   EXPECT_TRUE(contains(r.err, "what to do")) << r.err;
   EXPECT_FALSE(r.json()["error"]["problems"].empty());
-  EXPECT_TRUE(
-      contains(mote("compile " + write("a.txt", "text") + " -o " + in("x.mote")).err, "expected an ONNX, TFLite, torch.export or ExecuTorch model"));
+  EXPECT_TRUE(contains(mote("compile " + write("a.txt", "text") + " -o " + in("x.mote")).err,
+                       "expected an ONNX, TFLite, torch.export, ExecuTorch or TOSA model"));
   EXPECT_FALSE(fs::exists(in("x.mote")));
 }
 

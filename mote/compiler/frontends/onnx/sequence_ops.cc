@@ -74,8 +74,7 @@ Entity choose_running(NodeContext& c, const std::vector<Entity>& list, Value* po
   bool alike = true;
   for (const Entity& e : list) {
     if (!e.is(Kind::kTensor)) return c.fail("the position is known only when running, and the elements are no tensors"), Entity{};
-    if (e.element != list[0].element)
-      return c.fail("the position is known only when running, and the elements differ in type"), Entity{};
+    if (e.element != list[0].element) return c.fail("the position is known only when running, and the elements differ in type"), Entity{};
     alike = alike && e.value->type == list[0].value->type && e.value->type.is_static();
     rows.push_back(e.value);
   }
