@@ -16,9 +16,10 @@ add_test(NAME stress_payloads COMMAND sh -c "\"$<TARGET_FILE:stress_payloads>\" 
 if(NOT MOTE_SANITIZE)
   add_test(NAME xnnpack_schema COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run.sh ${CMAKE_CURRENT_SOURCE_DIR}/check_schema.py
                                        ${PROJECT_SOURCE_DIR}/mote/compiler/frontends/executorch/xnnpack.fbs)
-  add_test(NAME xnnpack_ops COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run.sh ${CMAKE_CURRENT_SOURCE_DIR}/xnnpack_ops.py
+  # Minutes each: only with ctest -C all (./do test --all).
+  add_test(NAME xnnpack_ops CONFIGURATIONS all COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run.sh ${CMAKE_CURRENT_SOURCE_DIR}/xnnpack_ops.py
                                     $<TARGET_FILE:xnnpack_runner>)
-  add_test(NAME xnnpack_models COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run.sh ${CMAKE_CURRENT_SOURCE_DIR}/xnnpack_models.py
+  add_test(NAME xnnpack_models CONFIGURATIONS all COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run.sh ${CMAKE_CURRENT_SOURCE_DIR}/xnnpack_models.py
                                        $<TARGET_FILE:xnnpack_runner>)
   set_tests_properties(xnnpack_schema xnnpack_ops xnnpack_models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600)
   set_tests_properties(xnnpack_ops xnnpack_models PROPERTIES LABELS slow)

@@ -10,7 +10,7 @@ namespace mote::frontends {
 namespace {
 
 constexpr size_t kMostVisited = 20000;  // values on the way back
-constexpr int32_t kLeast = 16, kMost = 1 << 16;
+constexpr int32_t kLeastBound = 16, kMostBound = 1 << 16;
 
 bool is_integer(DType t) { return t == DType::s32 || t == DType::s64; }
 
@@ -55,10 +55,10 @@ std::vector<const ir::Value*> inputs_behind(const std::vector<ir::Value*>& opera
 }
 
 int32_t likely_bound(const std::vector<const ir::Value*>& inputs) {
-  int32_t largest = kLeast;
+  int32_t largest = kLeastBound;
   for (const ir::Value* v : inputs)
-    for (const int32_t d : v->type.dims) largest = std::max(largest, std::min(d, kMost));
-  int32_t bound = kLeast;
+    for (const int32_t d : v->type.dims) largest = std::max(largest, std::min(d, kMostBound));
+  int32_t bound = kLeastBound;
   while (bound < largest) bound *= 2;
   return bound;
 }
