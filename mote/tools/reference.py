@@ -1,7 +1,7 @@
-"""Runs a model in ONNX Runtime or LiteRT for `mote validate`.
+"""Runs a model in the runtime it was made for, for `mote validate`.
 
 python3 reference.py JOB.json
-JOB: {"model", "runtime": "onnxruntime" | "onnxruntime-optimized" | "litert", "all": bool,
+JOB: {"model", "runtime": "onnxruntime" | "onnxruntime-optimized" | "litert" | "torch" | "executorch", "all": bool,
       "samples": [{"NAME": "in.npy", ...}], "out": FOLDER}
 Writes OUT/<sample>_<number>.npy for each output (with "all" also for intermediate values) and OUT/result.json:
 {"runtime": "onnxruntime 1.31.1", "outputs": [names], "values": [names of all files, the outputs first]}
@@ -118,6 +118,38 @@ def run_micro(job):
     return f"tflite-micro {version('tflite-micro')}", names, names, results
 
 
+def run_torch(job):
+    import torch
+    from torch.utils import _pytree as pytree
+
+    results = []
+    for sample in load(job):
+        program = torch.export.load(job["model"])  # anew: a run may change its buffers
+        given = [torch.from_numpy(array) for array in sample.values()]
+        args, kwargs = pytree.tree_unflatten(given, program.call_spec.in_spec)
+        with torch.no_grad():
+            found = pytree.tree_leaves(program.module()(*args, **kwargs))
+        results.append([t.numpy() if isinstance(t, torch.Tensor) else np.asarray(t) for t in found])
+    names = [f"output{i}" for i in range(len(results[0]))]
+    return f"torch {torch.__version__} (eager)", names, names, results
+
+
+def run_executorch(job):
+    from importlib.metadata import version
+
+    import torch
+    from executorch.runtime import Runtime
+
+    results = []
+    for sample in load(job):
+        program = Runtime.get().load_program(job["model"])  # anew: a run may change its state
+        method = program.load_method("forward" if "forward" in program.method_names else sorted(program.method_names)[0])
+        found = method.execute([torch.from_numpy(array) for array in sample.values()])
+        results.append([t.numpy() if isinstance(t, torch.Tensor) else np.asarray(t) for t in found])
+    names = [f"output{i}" for i in range(len(results[0]))]
+    return f"executorch {version('executorch')}", names, names, results
+
+
 def load(job):
     return [{name: np.load(path) for name, path in sample.items()} for sample in job["samples"]]
 
@@ -127,6 +159,10 @@ def main():
         job = json.load(f)
     if job["runtime"].startswith("onnxruntime"):
         runtime, outputs, values, results = run_onnx(job)
+    elif job["runtime"] == "torch":
+        runtime, outputs, values, results = run_torch(job)
+    elif job["runtime"] == "executorch":
+        runtime, outputs, values, results = run_executorch(job)
     else:
         try:
             runtime, outputs, values, results = run_litert(job)

@@ -114,15 +114,27 @@ class Validation {
     judgement_ = judgement_of(s_.tolerance, s_.sqnr_db, quantized);
   }
 
+  // The runtime that models of this format are made for; empty where there is none that Python can run.
+  std::string fitting_runtime() const {
+    const frontends::Frontend* frontend = frontends::find_frontend(source_);
+    const std::string format = frontend != nullptr ? frontend->name : "";
+    for (const auto& [name, runtime] :
+         {std::pair{"onnx", "onnxruntime"}, {"tflite", "litert"}, {"torch", "torch"}, {"executorch", "executorch"}})
+      if (format == name) return runtime;
+    return "";
+  }
+
   ReferenceResult run_reference(bool all) {
     if (options_.attach && s_.reference == "auto" && !fallen_back_) {
       notes_.push_back("the program takes samples, which other runtimes' models do not: compared with Mote's own unoptimised evaluation");
       fallen_back_ = true;
     }
-    if (s_.reference != "mote" && !fallen_back_) {
-      const frontends::Frontend* frontend = frontends::find_frontend(source_);
-      const std::string fitting = frontend != nullptr && frontend->name == std::string("onnx") ? "onnxruntime" : "litert";
-      const std::string runtime = s_.reference == "auto" ? fitting : s_.reference;
+    const std::string runtime = s_.reference == "auto" ? fitting_runtime() : s_.reference;
+    if (runtime.empty() && !fallen_back_) {
+      notes_.push_back("models of this format have no runtime to ask: compared with Mote's own unoptimised evaluation");
+      fallen_back_ = true;
+    }
+    if (runtime != "mote" && !fallen_back_) {
       ReferenceResult r;
       bool missing = false;
       std::string error;
@@ -357,8 +369,9 @@ void add_validate(CLI::App& app, Context& context) {
   c->add_option("FILE", s->file, "program (.mote)")->required();
   c->add_option("--input,-i", s->inputs, std::string(kInputHelp) + "; the others are made up")->allow_extra_args(false);
   c->add_option("--samples", s->samples, "made-up inputs to try (default 3)")->check(CLI::Range(1, 10000));
-  c->add_option("--reference", s->reference, "auto, onnxruntime, litert (through python3 or $MOTE_PYTHON) or mote (unoptimised)")
-      ->check(CLI::IsMember({"auto", "onnxruntime", "litert", "mote"}));
+  c->add_option("--reference", s->reference,
+                "auto, onnxruntime, litert, torch, executorch (through python3 or $MOTE_PYTHON) or mote (unoptimised)")
+      ->check(CLI::IsMember({"auto", "onnxruntime", "litert", "torch", "executorch", "mote"}));
   c->add_option("--tolerance", s->tolerance,
                 "largest error allowed, relative to the largest expected value; it alone counts then (see below)")
       ->check(CLI::NonNegativeNumber);
