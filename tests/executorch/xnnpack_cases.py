@@ -96,6 +96,8 @@ def quantized_cases():
     cases["conv_max_pool"] = (nn.Sequential(nn.Conv2d(8, 8, 3), nn.ReLU(), nn.MaxPool2d(2)), (image(),))
     cases["conv_global"] = (nn.Sequential(nn.Conv2d(8, 8, 3), nn.AdaptiveAvgPool2d(1)), (image(),))
     cases["small_net"] = (small_net(), (torch.randn(1, 3, 24, 24),))
+    # Means that lie between two numbers.
+    cases["mean_of_12"] = (nn.AdaptiveAvgPool2d(1), (torch.randn(1, 64, 3, 4, generator=torch.Generator().manual_seed(5)),))
     return cases
 
 

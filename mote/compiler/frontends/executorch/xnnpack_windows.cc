@@ -64,14 +64,15 @@ void import_xnn_global_avg_pool(XnnOp& o) {
   if (!in.per_tensor() || !out.per_tensor() || in.dtype != out.dtype || !is_fixed(x, rank - 3) || !is_fixed(x, rank - 2))
     return o.set_real(n.output_id(),
                       o.reduce(OpId::reduce_mean, o.real(n.input_id(), o.work_type(n.output_id(), {n.input_id()})), axes, keep));
-  // The sum of the integers, then one scale for it; XNNPACK adds the zero point before it rounds, so ties go to other neighbours than in
-  // requantize where it is odd.
+  // XNNPACK divides the sum of the integers, scales that and adds the zero point before it rounds: where the mean lies between two numbers,
+  // multiplying by 1 / (count * scale) or rounding first, as requantize does, would go to the other one.
   const int64_t count = int64_t{x->type.dims[static_cast<size_t>(rank) - 3]} * x->type.dims[static_cast<size_t>(rank) - 2];
   if (count < 1 || count > 1 << 16) return o.fail("it averages " + std::to_string(count) + " elements; expected 1 to 65536");
   Value* sum = o.reduce(OpId::reduce_sum, o.cast(x, DType::s32), axes, keep);
   if (in.quant.zero != 0) sum = o.sub(sum, o.number(static_cast<double>(count * in.quant.zero), DType::s32));
-  const float scale = in.quant.scale / (out.quant.scale * static_cast<float>(count));
-  Value* mean = o.add(o.mul(o.cast(sum, DType::f32), static_cast<double>(scale)), static_cast<double>(out.quant.zero));
+  Value* mean = o.div(o.cast(sum, DType::f32), static_cast<double>(count));
+  mean = o.mul(mean, static_cast<double>(in.quant.scale / out.quant.scale));
+  mean = o.add(mean, static_cast<double>(out.quant.zero));
   const XnnIntRange r = o.quantized_range(out);
   mean = o.clip(mean, {static_cast<float>(r.lo), static_cast<float>(r.hi)});
   if (o.b.ok()) o.set(n.output_id(), o.cast(o.op(OpId::round, {mean}), out.dtype));
