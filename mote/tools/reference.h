@@ -28,9 +28,8 @@ struct Sample {
   std::vector<NamedArray> inputs;
 };
 
-// Runs a model in Python ($MOTE_PYTHON or python3). `runtime`: "onnxruntime", "litert", "torch" or "executorch". With `all` the intermediate
-// values come too, from the first two.
-// False with *error; *missing tells that interpreter or package are not installed.
+// Runs a model in Python ($MOTE_PYTHON or python3). `runtime`: "onnxruntime", "litert", "torch" or "executorch". With `all` the
+// intermediate values come too, from the first two. False with *error; *missing tells that interpreter or package are not installed.
 bool run_python(const std::string& runtime, const std::string& model, const std::vector<Sample>& samples, bool all, ReferenceResult* out,
                 bool* missing, std::string* error);
 

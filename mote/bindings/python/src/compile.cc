@@ -51,7 +51,7 @@ using Method = std::tuple<std::string, std::string, std::map<std::string, size_t
 nb::dict compile_exported(const std::vector<Method>& methods, nb::list tensors, const std::vector<std::string>& custom_ops,
                           nb::dict settings) {
   exporter::ExportedModel model;
-  for (const auto& [name, json, names] : methods) model.methods.push_back({name, json, names});
+  for (const auto& [name, json, names] : methods) model.methods.push_back({name, json, {}, names});
   for (size_t i = 0; i < tensors.size(); ++i) model.tensors.push_back(tensor_data(tensors[i], i));
   model.custom_ops.insert(custom_ops.begin(), custom_ops.end());
   frontends::Source source;
