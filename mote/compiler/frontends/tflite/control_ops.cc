@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "mote/compiler/frontends/common/while_loop.h"
 #include "mote/compiler/frontends/common/words.h"
 #include "mote/compiler/frontends/tflite/import.h"
 
@@ -36,8 +37,6 @@ void call(Op& op, int64_t subgraph) {
     return op.fail("the called subgraph is not supported");
   set_all(op, out);
 }
-
-Value* scalar(ir::NodeBuilder& b, Value* v) { return v == nullptr || v->type.rank() == 0 ? v : b.reshape(v, {}); }
 
 bool infer_control(Op& op, ir::Node* n) {
   std::string error;
@@ -89,7 +88,7 @@ Branch subgraph(Op& op, int32_t index, const std::vector<Value*>& in) {
 
 void import_if(Op& op) {
   const auto& o = op.options<fb::IfOptions>();
-  Value* condition = scalar(op.b, op.value(0));
+  Value* condition = as_scalar(op.b, op.value(0));
   const std::vector<Value*> in = arguments(op, 1);
   const std::vector<Value*> out =
       choose(op, op.b.block(), condition, subgraph(op, o.then_subgraph_index(), in), subgraph(op, o.else_subgraph_index(), in));
@@ -100,7 +99,7 @@ void import_if(Op& op) {
 void import_case(Op& op) {
   const auto* o = op.source.table->builtin_options2_as_StablehloCaseOptions();
   const auto* all = o == nullptr ? nullptr : o->branch_subgraph_indices();
-  Value* index = scalar(op.b, op.value(0));
+  Value* index = as_scalar(op.b, op.value(0));
   const std::vector<Value*> in = arguments(op, 1);
   if (all == nullptr || all->size() < 1 || all->size() > 64) return op.fail("expected 1 to 64 branches");
   const int32_t last = static_cast<int32_t>(all->size()) - 1;
@@ -123,38 +122,24 @@ void import_case(Op& op) {
   if (op.ok() && from(0, last + 1)(op.b.block(), &out)) set_all(op, out);
 }
 
-// The condition is computed once before the loop and at the end of each trip.
 void import_while(Op& op) {
   const auto* o2 = op.source.table->builtin_options2_as_StablehloWhileOptions();
   const auto& o = op.options<fb::WhileOptions>();
-  const int32_t condition = o2 != nullptr ? o2->cond_subgraph_index() : o.cond_subgraph_index();
-  const int32_t trip = o2 != nullptr ? o2->body_subgraph_index() : o.body_subgraph_index();
   const std::vector<Value*> start = arguments(op, 0);
   if (!op.ok()) return;
   if (op.outputs() != start.size())
     return op.fail("a loop has as many outputs as inputs; found " + std::to_string(op.outputs()) + " and " + std::to_string(start.size()));
-  ir::Graph& g = op.b.graph();
-  std::vector<Value*> first;
-  if (!op.importer.import_subgraph(condition, op.b.block(), start, false, where(op), &first) || first.size() != 1)
-    return op.fail("the condition is not supported");
-  std::vector<Value*> in{nullptr, scalar(op.b, first[0])};
-  in.insert(in.end(), start.begin(), start.end());
-  if (!op.ok()) return;
-  ir::Node* n = g.add_node(op.b.block(), ir::kLoop, nullptr, 0, in, op.outputs(), op.b.name());
-  n->max_trips = op.importer.options().max_trips;
-  ir::Block& body = g.add_block(n);
-  g.add_argument(body, "", ir::Type{DType::s64, {}, 0});
-  g.add_argument(body, "", ir::Type{DType::boolean, {}, 0});
-  std::vector<Value*> carried, next, again;
-  for (Value* v : start) carried.push_back(g.add_argument(body, "", v->type, v->facts));
-  if (!op.importer.import_subgraph(trip, body, carried, false, where(op), &next) || next.size() != start.size())
-    return op.fail("the loop's body is not supported");
-  if (!op.importer.import_subgraph(condition, body, next, false, where(op), &again) || again.size() != 1)
-    return op.fail("the condition is not supported");
-  ir::NodeBuilder b(g, body, op.b.name());
-  g.add_result(body, scalar(b, again[0]));
-  for (Value* v : next) g.add_result(body, v);
-  if (infer_control(op, n)) set_all(op, n->outputs);
+  const auto import = [&op](int32_t index) {
+    return [&op, index](ir::Block& block, const std::vector<Value*>& in, std::vector<Value*>* out) {
+      return op.importer.import_subgraph(index, block, in, false, where(op), out);
+    };
+  };
+  std::string error;
+  const ir::Node* n =
+      add_while(op.b, start, op.importer.options().max_trips, import(o2 != nullptr ? o2->cond_subgraph_index() : o.cond_subgraph_index()),
+                import(o2 != nullptr ? o2->body_subgraph_index() : o.body_subgraph_index()), &error);
+  if (n == nullptr) return op.fail(error);
+  set_all(op, n->outputs);
 }
 
 // --- variables ---

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mote/compiler/frontends/common/while_loop.h"
 #include "mote/compiler/frontends/tosa/import.h"
 
 namespace mote::frontends::tosa {
@@ -20,8 +21,6 @@ int region(Op& op, const flatbuffers::String* name, const char* what) {
   if (found < 0) op.fail(std::string(what) + " '" + std::string(text_of(name).substr(0, 200)) + "' is not among the regions");
   return found;
 }
-
-Value* scalar(ir::NodeBuilder& b, Value* v) { return v == nullptr || v->type.rank() == 0 ? v : b.reshape(v, {}); }
 
 void set_all(Op& op, ir::Node* n) {
   std::string error;
@@ -50,7 +49,7 @@ Value* state_of(Op& op) {
 
 void import_cond_if(Op& op) {
   const auto& a = op.attributes<fb::CondIfAttribute>();
-  Value* condition = scalar(op.b, op.value(0));
+  Value* condition = as_scalar(op.b, op.value(0));
   const std::vector<Value*> in = arguments(op, 1);
   const int branches[] = {region(op, a.then_graph(), "the branch"), region(op, a.else_graph(), "the branch")};
   if (!op.ok()) return;
@@ -67,36 +66,22 @@ void import_cond_if(Op& op) {
   set_all(op, n);
 }
 
-// The condition is computed once before the loop and at the end of each trip.
 void import_while_loop(Op& op) {
   const auto& a = op.attributes<fb::WhileLoopAttribute>();
   const std::vector<Value*> start = arguments(op, 0);
-  const int condition = region(op, a.cond_graph(), "the condition"), inside = region(op, a.body_graph(), "the body");
+  const int condition = region(op, a.cond_graph(), "the condition"), body = region(op, a.body_graph(), "the body");
   if (!op.ok()) return;
   if (op.outputs() != start.size())
     return op.fail("a loop has as many outputs as inputs; found " + std::to_string(op.outputs()) + " and " + std::to_string(start.size()));
-  ir::Graph& g = op.b.graph();
-  std::vector<Value*> first;
-  if (!op.importer.import_region(condition, op.b.block(), start, where(op), &first) || first.size() != 1)
-    return op.fail("the condition is not supported");
-  std::vector<Value*> in{nullptr, scalar(op.b, first[0])};
-  in.insert(in.end(), start.begin(), start.end());
-  if (!op.ok()) return;
-  ir::Node* n = g.add_node(op.b.block(), ir::kLoop, nullptr, 0, in, op.outputs(), op.b.name());
-  n->max_trips = op.importer.options().max_trips;
-  ir::Block& body = g.add_block(n);
-  g.add_argument(body, "", ir::Type{DType::s64, {}, 0});
-  g.add_argument(body, "", ir::Type{DType::boolean, {}, 0});
-  std::vector<Value*> carried, next, again;
-  for (Value* v : start) carried.push_back(g.add_argument(body, "", v->type, v->facts));
-  if (!op.importer.import_region(inside, body, carried, where(op), &next) || next.size() != start.size())
-    return op.fail("the loop's body is not supported");
-  if (!op.importer.import_region(condition, body, next, where(op), &again) || again.size() != 1)
-    return op.fail("the condition is not supported");
-  ir::NodeBuilder b(g, body, op.b.name());
-  g.add_result(body, scalar(b, again[0]));
-  for (Value* v : next) g.add_result(body, v);
-  set_all(op, n);
+  const auto import = [&op](int index) {
+    return [&op, index](ir::Block& block, const std::vector<Value*>& in, std::vector<Value*>* out) {
+      return op.importer.import_region(index, block, in, where(op), out);
+    };
+  };
+  std::string error;
+  const ir::Node* n = add_while(op.b, start, op.importer.options().max_trips, import(condition), import(body), &error);
+  if (n == nullptr) return op.fail(error);
+  for (size_t i = 0; i < op.outputs(); ++i) op.set(i, n->outputs[i]);
 }
 
 void import_variable(Op& op) {
