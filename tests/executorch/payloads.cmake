@@ -1,5 +1,5 @@
 # Payloads of ExecuTorch's XNNPACK delegate against ExecuTorch's own runtime; the files of payloads/ need no Python.
-add_executable(xnnpack_runner payload_runner.cc payload.cc)
+add_executable(xnnpack_runner payload_runner.cc payload.cc ../torch/case_runner.cc)
 mote_host_flags(xnnpack_runner)
 target_link_libraries(xnnpack_runner PRIVATE mote_executorch mote_driver mote_tools)
 

@@ -1,64 +1,14 @@
-// Compiles and runs exported programs for the scripts beside it, many in one process. Each line of the standard input names a folder with
-// model.pt2 and in_0.npy, in_1.npy, ...; out_0.npy, ... are written there. Each answer is one line: "ok N" (outputs), or "compile TEXT" or
-// "run TEXT", what stands in the way.
+// Exported programs, model.pt2 in each folder (case_runner.h).
 
-#include <algorithm>
-#include <iostream>
-#include <string>
-
-#include "mote/compiler/driver/compile.h"
-#include "mote/compiler/driver/run.h"
 #include "mote/tools/files.h"
-#include "mote/tools/npy.h"
-
-namespace {
-
-using namespace mote;
-
-std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
-}
-
-bool read_inputs(const std::string& folder, size_t count, std::vector<driver::Array>* out, std::string* error) {
-  out->resize(count);
-  for (size_t i = 0; i < count; ++i)
-    if (!tools::read_npy(folder + "/in_" + std::to_string(i) + ".npy", &(*out)[i], error)) return false;
-  return true;
-}
-
-std::string run_case(const std::string& folder, bool optimize) {
-  std::string error;
-  frontends::Source source;
-  source.path = folder + "/model.pt2";
-  std::vector<uint8_t> bytes;
-  if (!tools::read_whole_file(source.path, &bytes, &error)) return "run " + error;
-  source.bytes = ir::Bytes::own(std::move(bytes));
-  driver::CompileOptions options;
-  options.golden.count = 0;
-  options.write.digests = false;
-  if (!optimize) options = driver::reference_options(options);
-  driver::CompileResult compiled;
-  ir::Problems problems;
-  if (!driver::compile(source, options, &compiled, &problems)) {
-    std::string text = "compile";
-    for (const ir::Problem& p : problems) text += " " + p.where + ": " + p.what + ";";
-    return one_line(text);
-  }
-  driver::HostProgram program;
-  std::vector<driver::Array> inputs, outputs;
-  if (!program.open(compiled.file.span(), {}, {}, &error)) return "run " + one_line(error);
-  if (!read_inputs(folder, program.program().table().methods[0].input_count, &inputs, &error)) return "run " + one_line(error);
-  if (!program.run(0, inputs, &outputs, &error)) return "run " + one_line(error);
-  for (size_t i = 0; i < outputs.size(); ++i)
-    if (!tools::write_npy(folder + "/out_" + std::to_string(i) + ".npy", outputs[i], &error)) return "run " + one_line(error);
-  return "ok " + std::to_string(outputs.size());
-}
-
-}  // namespace
+#include "tests/torch/case_runner.h"
 
 int main(int argc, char** argv) {
-  const bool optimize = argc < 2 || std::string(argv[1]) != "--no-optimize";
-  for (std::string folder; std::getline(std::cin, folder);) std::cout << run_case(folder, optimize) << std::endl;
-  return 0;
+  return mote::tests::run_cases(argc, argv, [](const std::string& folder, mote::frontends::Source* source, std::string* error) {
+    source->path = folder + "/model.pt2";
+    std::vector<uint8_t> bytes;
+    if (!mote::tools::read_whole_file(source->path, &bytes, error)) return false;
+    source->bytes = mote::ir::Bytes::own(std::move(bytes));
+    return true;
+  });
 }
