@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "mote/compiler/ir/evaluate.h"
+#include "mote/compiler/ir/text.h"
 #include "mote/ops/op_docs.h"
 
 namespace mote::ir {
@@ -290,8 +291,9 @@ bool infer(Node& node, std::string* error) {
   if (node.op == kLoop) return infer_loop(node, error);
   if (node.op == kAssign) {
     const Value *state = node.input(0), *to = node.input(1);
-    if (state != nullptr && to != nullptr && state->type.dtype == to->type.dtype && state->type.dims == to->type.dims) return true;
+    if (state != nullptr && to != nullptr && state->type == to->type) return true;
     *error = "a state must be given a value of its own type and shape";
+    if (state != nullptr && to != nullptr) *error += ": expected " + print(state->type) + ", found " + print(to->type);
     return false;
   }
   if (node.op == kCustom) return true;  // the front end that made it has set its types

@@ -68,6 +68,8 @@ bool Plan::read_unknown_kernel(const fb::KernelCall& call, const std::string& ke
   const std::string target = space == std::string::npos ? kernel : kernel.substr(0, space) + "." + kernel.substr(space + 2);
   k.target = target.c_str();
   const uint32_t count = call.args() == nullptr ? 0 : call.args()->size();
+  if (count == 0)
+    return wrong(where(at), kernel + " has no arguments, expected its output or more", "export the program again with ExecuTorch 1.5");
   // An out variant ends with its output and, behind it, the same value again as the result.
   const bool out = count >= 2 && call.args()->Get(count - 1) == call.args()->Get(count - 2);
   k.outputs = out ? 1 : 0;

@@ -119,9 +119,11 @@ TEST(ExecutorchReader, KernelsAreNamedWhereTheyAreNotSupported) {
 }
 
 TEST(ExecutorchReader, InstructionsThatMakeNoSenseAreRefused) {
-  Made few, nobody, loop, wild;
+  Made few, none, nobody, loop, wild;
   few.call("aten::add", "out", {0, 2});
   EXPECT_TRUE(has(said(few.finish()), "aten::add.out has 2 arguments, expected 4 or more"));
+  none.call("my::one", "out", {});
+  EXPECT_TRUE(has(said(none.finish()), "my::one.out has no arguments, expected its output or more"));
   nobody.call("aten::abs", "out", {0, 7, 7});
   EXPECT_TRUE(has(said(nobody.finish()), "there is no value 7"));
   loop.call("aten::abs", "out", {0, 2, 2});

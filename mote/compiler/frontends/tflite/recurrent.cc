@@ -70,6 +70,7 @@ Value* run_steps(Op& op, Value* x, const States& first, bool backward, const Ste
 
 void keep_state(Op& op, uint32_t input, Value* state, Value* next) {
   if (!op.ok() || state == nullptr || next == nullptr || !op.in(input).variable || state->kind != ir::ValueKind::kState) return;
+  if (next->type.dynamic != 0) return op.fail("a state keeps its shape, and the one it becomes is open", fix_advice(op, *next));
   if (next->type.dims != state->type.dims) next = op.b.reshape(next, state->type.dims);
   if (next == nullptr) return;
   ir::Node* n = op.b.graph().add_node(op.b.block(), ir::kAssign, nullptr, 0, {state, next}, 0, op.b.name());
