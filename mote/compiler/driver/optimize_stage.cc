@@ -24,10 +24,10 @@ void add_missing(const Texts& more, Texts* all) {
 // What every program says of its making comes first, then what the front end says (operator set, producer). The user's metadata replace
 // the model's.
 void add_texts(Context& c, ir::Graph& graph) {
-  Texts all = {{"producer", c.options.producer},
-               {"source.model", file_part(c.source.path)},
-               {"source.sha256", sha256_hex({c.source.bytes.data, c.source.bytes.size})},
-               {"source.format", c.out.frontend}};
+  Texts all = {{"producer", c.options.producer}, {"source.model", file_part(c.source.path)}};
+  // What is made to be run once, as the reference of golden examples is, needs no digests: this one reads the whole model.
+  if (c.options.write.digests) all.emplace_back("source.sha256", sha256_hex({c.source.bytes.data, c.source.bytes.size}));
+  all.emplace_back("source.format", c.out.frontend);
   if (!c.options.options_text.empty()) all.emplace_back("options", c.options.options_text);
   all.emplace_back("target", c.options.target_name);
   all.insert(all.end(), c.options.evidence.begin(), c.options.evidence.end());
