@@ -4,6 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 jobs=$(nproc)
+tests=$((jobs + 1))  # at once: those of the fleet mostly wait
 passed=0 failed=0 skipped=0 times="" longest=""
 
 usage() {
@@ -149,7 +150,7 @@ run_ctest() {
   local preset=$1 report=$PWD/build/$1/ctest.xml
   shift
   rm -f "$report"
-  ctest --preset "$preset" $longest -j "$jobs" --output-junit "$report" "$@" || true
+  ctest --preset "$preset" $longest -j "$tests" --output-junit "$report" "$@" || true
   if [ ! -f "$report" ]; then count "$preset: ctest" 1; return; fi
   local total bad left
   total=$(attribute tests "$report") bad=$(attribute failures "$report")
@@ -311,7 +312,7 @@ presets_all="release python asan-avx512 tsan aarch64 cortex-m4 cortex-m55 cortex
 
 run_tests() {
   case ${1:-} in
-    --fast) setup "$packages_test"; build release && ctest --preset release -j "$jobs" -LE slow ;;
+    --fast) setup "$packages_test"; build release && ctest --preset release -j "$tests" -LE slow ;;
     --all) longest="-C all"; run_tests $presets_all ;;
     '') run_tests $presets_ci ;;
     -*) usage; exit 2 ;;
