@@ -17,6 +17,7 @@
 #endif
 #ifdef MOTE_WITH_PLUGINS
 #include "mote/backends/plugin/plugin.h"
+#include "mote/backends/plugin/plugin_check.h"
 #endif
 
 namespace mote::tools {
@@ -44,10 +45,11 @@ void add_plugin(const std::string& path, [[maybe_unused]] std::vector<KnownBacke
   const mote_backend_plugin* plugin = nullptr;
   std::string error;
   if (!backends::load_plugin(path, &plugin, &error)) throw Failure(error);
-  for (const KnownBackend& k : *all)
-    if (std::strcmp(k.device->name, plugin->device->name) == 0)
-      throw Failure(path + ": there is a backend '" + plugin->device->name + "' already");
-  all->push_back({plugin->device, plugin->compiler});
+  for (const mote_backend_plugin* p = plugin; p != nullptr; p = backends::next_of(*p)) {
+    for (const KnownBackend& k : *all)
+      if (std::strcmp(k.device->name, p->device->name) == 0) throw Failure(path + ": there is a backend '" + p->device->name + "' already");
+    all->push_back({p->device, p->compiler});
+  }
 #else
   throw Failure(path + ": plug-ins are not loaded on this system");
 #endif

@@ -19,7 +19,7 @@ extern "C" __attribute__((visibility("default"))) const mote_backend_plugin* mot
     b.name = "null_plugin";
     return b;
   }();
-  static const mote_backend_plugin plugin = {MOTE_TEST_PLUGIN_ABI, &device, nullptr};
+  static const mote_backend_plugin plugin = {MOTE_TEST_PLUGIN_ABI, &device, nullptr, nullptr};
   return &plugin;
 }
 #endif

@@ -35,6 +35,6 @@ extern "C" __attribute__((visibility("default"))) const mote_backend_plugin* mot
     c.name = "faulty";
     return c;
   }();
-  static const mote_backend_plugin plugin = {MOTE_BACKEND_PLUGIN_ABI, &device, &compiler};
+  static const mote_backend_plugin plugin = {MOTE_BACKEND_PLUGIN_ABI, &device, &compiler, nullptr};
   return &plugin;
 }
