@@ -43,6 +43,8 @@ MOTE_EXPORT mote_status mote_instance_create(mote_program* program, const mote_i
                                              mote_error* error);
 MOTE_EXPORT void mote_instance_destroy(mote_instance* instance);
 MOTE_EXPORT uint64_t mote_instance_allocated_bytes(const mote_instance* instance);
+/* Another limit from now on; 0: none. MOTE_OUT_OF_MEMORY where the instance holds more already: the limit then stays as it was. */
+MOTE_EXPORT mote_status mote_instance_set_memory_limit(mote_instance* instance, uint64_t bytes, mote_error* error);
 
 /* Uses the caller's buffer, without a copy, until it is bound anew or the instance is destroyed. It holds the tensor densely
  * (unless the program says otherwise), aligned to its element type. An output needs room for the largest size, an input for
@@ -105,6 +107,20 @@ MOTE_EXPORT uint32_t mote_instance_position(const mote_instance* instance); /* t
 /* Parts of the program that run on the CPU because their backend cannot be had, where the program allows that; 0: everything runs where
  * the program says. *why (may be NULL) tells which backend, and the reason, of the first of them. */
 MOTE_EXPORT uint32_t mote_instance_degraded(const mote_instance* instance, mote_error* why);
+
+/* What runs an instruction of this instance: the name of a backend, or "cpu"; NULL: no such instruction. */
+MOTE_EXPORT const char* mote_instance_backend(const mote_instance* instance, uint32_t instruction);
+
+/* Runs the golden examples that the program carries, with its backends and kernels, and compares. Uses buffers of this library's, and
+ * leaves state at its first value; MOTE_BUSY where an input or output is bound to the caller's. MOTE_NOT_FOUND: there are no examples.
+ * MOTE_INTERNAL: an output is not what it must be; the error names the first. `result` may be NULL. */
+typedef struct mote_self_test {
+  size_t struct_size; /* set by the caller */
+  uint32_t outputs;   /* that were compared */
+  uint32_t failed;
+  double largest_error; /* of all, as a part of the largest expected magnitude of its output; infinite where NaN or infinities differ */
+} mote_self_test;
+MOTE_EXPORT mote_status mote_instance_self_test(mote_instance* instance, mote_self_test* result, mote_error* error);
 
 /* Sets state tensors to their first value. */
 MOTE_EXPORT mote_status mote_instance_reset_state(mote_instance* instance);

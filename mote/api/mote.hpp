@@ -8,6 +8,12 @@
 //
 // Views know their element type and size; run() refuses what is not the tensor's, and says which tensor and what was expected.
 //
+// A program compiled for a device names its backends, which are loaded from the folder of libmote (docs/backends-in-applications.md):
+//
+//   auto runtime = mote::Runtime::make({"opencl"});
+//   auto model = runtime->load("detector.mote");
+//   if (model->degraded()) log(model->degraded().message);
+//
 // Threads: a Model may be used by any number of threads. Runs of one Model take turns, since they share one instance with its
 // memory and state; load a second Model (the mapped file is shared) to run at the same time.
 #ifndef MOTE_API_MOTE_HPP_
@@ -17,6 +23,7 @@
 #include <functional>
 #include <thread>
 
+#include "mote/api/backends.hpp"
 #include "mote/api/view_check.hpp"
 
 namespace mote {
@@ -47,6 +54,44 @@ class Model {
   }
   std::optional<std::string> evidence(const std::string& key) const {
     return text(mote_program_evidence(current()->program.get(), key.c_str()));
+  }
+  // What the model is called: its file says so, or else nothing does.
+  std::string name() const { return metadata("name").value_or(""); }
+  // Where its operators run, in order.
+  std::vector<Part> parts() const {
+    const auto l = current();
+    return api_detail::parts_of(l->program.get(), l->instance.get());
+  }
+  // True where parts of the program run on the CPU because their backend cannot be had; says which, and why.
+  Error degraded() const {
+    const auto l = current();
+    const ErrorHandle why{mote_error_create()};
+    return mote_instance_degraded(l->instance.get(), why.get()) == 0 ? Error{} : make_error(mote_error_status(why.get()), why.get());
+  }
+  // Runs the examples in the file on this model's backends and kernels, in an instance of its own.
+  SelfTest self_test() const {
+    const auto l = current();
+    mote_instance* made = nullptr;
+    const ErrorHandle error{mote_error_create()};
+    const mote_instance_options o = instance_options(l->options, mote_program_allocated_bytes(l->program.get()));
+    const mote_status status = mote_instance_create(l->program.get(), &o, &made, error.get());
+    const InstanceHandle instance(made);
+    return status == 0 ? api_detail::self_test(instance.get()) : SelfTest{0, 0, 0, make_error(status, error.get())};
+  }
+  // Another limit for what program and instance may allocate, from now on; 0: none. Fails, and changes nothing, where they hold more.
+  Error set_memory_limit(uint64_t bytes) {
+    const auto l = current();
+    const std::lock_guard<std::mutex> lock(l->running);
+    const uint64_t used = mote_program_allocated_bytes(l->program.get()) + l->described_bytes;
+    const ErrorHandle error{mote_error_create()};
+    const mote_status status = mote_instance_set_memory_limit(l->instance.get(),
+                                                              bytes == 0     ? 0
+                                                              : bytes > used ? bytes - used
+                                                                             : 1,
+                                                              error.get());
+    if (status != 0) return make_error(status, error.get());
+    l->options.memory_limit_bytes = bytes;
+    return {};
   }
   // Bytes that are held for program and instance, and for what inputs() and outputs() say.
   uint64_t allocated_bytes() const {
@@ -109,6 +154,7 @@ class Model {
   struct Loaded {
     ProgramHandle program;
     InstanceHandle instance;
+    ModelOptions options;  // it was loaded with
     uint32_t method = 0;
     std::vector<TensorSpec> inputs, outputs;
     uint64_t described_bytes = 0;  // of these two
@@ -171,55 +217,49 @@ class Model {
   LoadedRef current() const { return shared_->get(); }
   static std::optional<std::string> text(const char* s) { return s != nullptr ? std::optional<std::string>(s) : std::nullopt; }
 
-  static mote_open_options open_options(const ModelOptions& options, std::vector<const char*>* names) {
-    mote_open_options o{};
-    o.struct_size = sizeof o;
-    if (options.verify_digests) o.flags |= MOTE_OPEN_VERIFY_DIGESTS;
-    if (options.read_file) o.flags |= MOTE_OPEN_READ;
-    o.registry = options.registry;
-    o.memory_limit_bytes = options.memory_limit_bytes;
-    if (!options.weights_path.empty()) o.weights_path = options.weights_path.c_str();
-    for (const std::string& b : options.backends) names->push_back(b.c_str());
-    if (!names->empty()) o.backends = names->data();
-    o.backend_count = static_cast<uint32_t>(names->size());
-    return o;
-  }
-
   static Expected<LoadedRef> open_file(const std::string& path, const ModelOptions& options) {
-    std::vector<const char*> names;
-    const mote_open_options o = open_options(options, &names);
+    const auto named = [&](Error e) {
+      e.message = path + ": " + e.message;
+      return e;
+    };
+    api_detail::Opening opening(options);
+    if (opening.error()) return named(opening.error());
     const ErrorHandle error{mote_error_create()};
     mote_program* program = nullptr;
-    const mote_status status = mote_program_open_file(path.c_str(), &o, &program, error.get());
+    const mote_status status = mote_program_open_file(path.c_str(), opening.options(), &program, error.get());
     auto loaded = status == 0 ? prepare(ProgramHandle(program), options) : Expected<LoadedRef>(make_error(status, error.get()));
-    if (loaded) return loaded;
-    Error named = loaded.error();
-    named.message = path + ": " + named.message;
-    return named;
+    return loaded ? loaded : named(loaded.error());
   }
   static Expected<LoadedRef> open_bytes(const void* data, size_t size, const ModelOptions& options) {
-    std::vector<const char*> names;
-    const mote_open_options o = open_options(options, &names);
+    api_detail::Opening opening(options);
+    if (opening.error()) return opening.error();
     const ErrorHandle error{mote_error_create()};
     mote_program* program = nullptr;
-    const mote_status status = mote_program_open_memory(data, size, &o, &program, error.get());
+    const mote_status status = mote_program_open_memory(data, size, opening.options(), &program, error.get());
     return status == 0 ? prepare(ProgramHandle(program), options) : Expected<LoadedRef>(make_error(status, error.get()));
+  }
+
+  // `options` must live as long as the result.
+  static mote_instance_options instance_options(const ModelOptions& options, uint64_t used_bytes) {
+    mote_instance_options o{};
+    o.struct_size = sizeof o;
+    // Nothing left must not read as "no limit".
+    if (options.memory_limit_bytes != 0)
+      o.memory_limit_bytes = options.memory_limit_bytes > used_bytes ? options.memory_limit_bytes - used_bytes : 1;
+    o.threads = options.threads;
+    if (!options.kernels.empty()) o.kernels = options.kernels.c_str();
+    return o;
   }
 
   static Expected<LoadedRef> prepare(ProgramHandle program, const ModelOptions& options) {
     auto loaded = std::make_shared<Loaded>();
+    loaded->options = options;
     const ErrorHandle error{mote_error_create()};
     if (!options.method.empty()) {
       const mote_status status = mote_program_find_method(program.get(), options.method.c_str(), &loaded->method);
       if (status != 0) return method_error(program.get(), options.method, status);
     }
-    mote_instance_options o{};
-    o.struct_size = sizeof o;
-    if (options.memory_limit_bytes != 0) {
-      const uint64_t used = mote_program_allocated_bytes(program.get());
-      // Nothing left must not read as "no limit".
-      o.memory_limit_bytes = options.memory_limit_bytes > used ? options.memory_limit_bytes - used : 1;
-    }
+    const mote_instance_options o = instance_options(options, mote_program_allocated_bytes(program.get()));
     mote_instance* instance = nullptr;
     const mote_status status = mote_instance_create(program.get(), &o, &instance, error.get());
     if (status != 0) return make_error(status, error.get());
@@ -301,6 +341,53 @@ class Model {
   }
 
   std::unique_ptr<Shared> shared_;
+};
+
+// What loads models: backends, and the settings of every model that is loaded after they were made. One shape for every language: make it,
+// say which backends and limits hold, load, run. Copies share nothing but the backends; one thread at a time.
+class Runtime {
+ public:
+  // With backends by name or absolute path. Fails where one of them cannot be loaded.
+  static Expected<Runtime> make(const std::vector<std::string>& backends = {}, ModelOptions options = {}) {
+    Runtime runtime(std::move(options));
+    if (Error e = runtime.set_backends(backends)) return e;
+    return runtime;
+  }
+
+  // Exactly these from now on, "cpu" among them or not: models that were loaded keep theirs. On failure nothing changes.
+  Error set_backends(const std::vector<std::string>& names) {
+    mote_registry* made = nullptr;
+    if (const mote_status s = mote_registry_create(&made)) return make_error(s, nullptr);
+    std::shared_ptr<mote_registry> registry(made, &mote_registry_release);
+    std::vector<std::string> allowed;
+    if (Error e = api_detail::load_backends(made, names, &allowed)) return e;
+    registry_ = std::move(registry);
+    options_.registry = registry_.get();
+    options_.backends = std::move(allowed);
+    return {};
+  }
+  std::vector<BackendInfo> backends() const { return api_detail::backends_of(registry_.get()); }
+
+  void set_memory_limit(uint64_t bytes) { options_.memory_limit_bytes = bytes; }
+  void set_threads(uint32_t threads) { options_.threads = threads; }
+  void set_kernels(std::string name) { options_.kernels = std::move(name); }
+  // The policy: where operators must have been placed, and whether the CPU may stand in for a device that is not there.
+  void set_policy(std::vector<std::string> require, bool no_fallback) {
+    options_.require = std::move(require);
+    options_.no_fallback = no_fallback;
+  }
+  const ModelOptions& options() const { return options_; }
+
+  Expected<Model> load(const std::string& path) const { return Model::load(path, options_); }
+  Expected<Model> load(const void* data, size_t size) const { return Model::load(data, size, options_); }
+  // Another program in a model's place: Model::swap() with this runtime's settings.
+  Error swap(Model& model, const std::string& path) const { return model.swap(path, options_); }
+
+ private:
+  explicit Runtime(ModelOptions options) : options_(std::move(options)) {}
+
+  std::shared_ptr<mote_registry> registry_;
+  ModelOptions options_;
 };
 
 }  // namespace mote

@@ -19,6 +19,27 @@ MOTE_EXPORT mote_status mote_registry_create(mote_registry** out_registry);
 MOTE_EXPORT mote_status mote_registry_add_op(mote_registry* registry, const mote_custom_op* op, mote_error* error);
 /* Adds a backend (backend.h). The struct itself is kept, not copied. */
 MOTE_EXPORT mote_status mote_registry_add_backend(mote_registry* registry, const mote_backend* backend, mote_error* error);
+/* Loads a backend that lives in a library of its own (backend_plugin.h), and adds what that library has. `name` is one of
+ *   "opencl"             libmote_opencl in the folder of libmote (or of the program that libmote is linked into), or linked into libmote;
+ *                        "opencl_f16" comes from there too
+ *   "/absolute/path.so"  that file
+ * and nothing else: no search path, no current folder, no environment. The library's code runs with the process's rights, and stays until
+ * the process ends. MOTE_NOT_FOUND: there is no such file; MOTE_BACKEND: the system cannot load it; MOTE_VERSION: it is no plug-in, or one
+ * for another Mote. Whether a device is there shows when an instance is created. Loading again what is loaded does nothing. */
+MOTE_EXPORT mote_status mote_registry_load_backend(mote_registry* registry, const char* name, mote_error* error);
+
+/* What a registry has, in the order it came in. */
+typedef struct mote_backend_info {
+  size_t struct_size; /* set by the caller */
+  const char* name;
+  const char* version;
+  const char* device; /* and its driver; "" while there is none */
+  uint32_t units;     /* of the device that compute at once; 0: not known */
+  uint32_t reserved;
+} mote_backend_info;
+MOTE_EXPORT uint32_t mote_registry_backend_count(const mote_registry* registry);
+/* Asks the backend for its device, which may take a driver's time to start. */
+MOTE_EXPORT mote_status mote_registry_backend(const mote_registry* registry, uint32_t index, mote_backend_info* info);
 /* Ends the caller's reference; programs keep their own. */
 MOTE_EXPORT void mote_registry_release(mote_registry* registry);
 
@@ -28,7 +49,10 @@ typedef struct mote_program mote_program;
 enum {
   MOTE_OPEN_VERIFY_DIGESTS = 1, /* compare SHA-256 of every segment before the program can be used */
   MOTE_OPEN_READ = 2,           /* read the file into memory instead of mapping it (media that may go away or change) */
-  MOTE_OPEN_GOLDEN = 4          /* when reading: golden data too; it is left out otherwise */
+  MOTE_OPEN_GOLDEN = 4,         /* when reading: golden data too; it is left out otherwise */
+  MOTE_OPEN_NO_FALLBACK = 8,    /* a part whose backend cannot be had is an error, also where the program has the part for the CPU too */
+  MOTE_OPEN_ONE_INSTANCE = 16   /* only one instance will be made (a second is MOTE_BUSY), so that memory of this library which holds what
+                                 * a backend has copied is given back. What is mapped is given back to the system in any case. */
 };
 
 /* What a trace hook is told. Times are the hook's to take: mote_clock_ns(). */
@@ -56,6 +80,10 @@ typedef struct mote_open_options {
   uint64_t memory_limit_bytes; /* most this library may allocate for the program; 0: no limit */
   mote_trace_fn trace;         /* told MOTE_TRACE_LOAD once the program is verified; NULL: nothing */
   void* trace_context;
+  const char* const*
+      require; /* every operator must have been placed on one of these; "cpu" is one, too. NULL: anywhere. MOTE_POLICY else */
+  uint32_t require_count;
+  uint32_t reserved;
 } mote_open_options;
 
 /* Bytes that can be read at any position: flash behind a bus, an archive, a test that fails on purpose. `read` fills all of
@@ -165,6 +193,24 @@ MOTE_EXPORT mote_status mote_program_bank(const mote_program* program, uint32_t 
 /* An instruction, by the number that errors and traces give. Either text may be "". */
 MOTE_EXPORT uint32_t mote_program_instruction_count(const mote_program* program);
 MOTE_EXPORT mote_status mote_program_instruction(const mote_program* program, uint32_t index, const char** out_op, const char** out_source);
+
+/* Where the program's operators run, as it was decided when it was compiled: parts in the order of the instructions. A backend's part is
+ * one instruction, with what runs in its place behind it where the program has that. */
+typedef struct mote_part {
+  size_t struct_size;  /* set by the caller */
+  const char* backend; /* "cpu" for Mote's own kernels */
+  uint32_t first_instruction;
+  uint32_t instruction_count;
+  uint32_t fallback_count; /* instructions behind them, for the CPU, that run when the backend cannot be had; 0: there are none */
+  uint32_t reserved;
+  uint64_t bytes_in, bytes_out; /* transfers in one run; 0: not known */
+  uint64_t device_bytes;
+  double predicted_us; /* 0: not predicted */
+} mote_part;
+MOTE_EXPORT uint32_t mote_program_part_count(const mote_program* program);
+MOTE_EXPORT mote_status mote_program_part(const mote_program* program, uint32_t index, mote_part* part);
+/* The policy it was placed under, as TOML; "" where there was none. */
+MOTE_EXPORT const char* mote_program_policy(const mote_program* program);
 
 /* Golden data: inputs with the outputs they must give. Records with the same method and example belong together. */
 typedef struct mote_golden {

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define MOTE_API_VERSION 1u /* raised when something is added */
+#define MOTE_API_VERSION 2u /* raised when something is added */
 
 MOTE_EXPORT uint32_t mote_api_version(void); /* of the library that runs */
 MOTE_EXPORT const char* mote_version(void);  /* of the software, "0.1.0" */

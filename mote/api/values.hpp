@@ -149,13 +149,42 @@ OutputView output_view(std::vector<T>& values) {
 }
 
 struct ModelOptions {
-  uint64_t memory_limit_bytes = 0;    // most the library may allocate for program and instance together; 0: no limit
-  bool verify_digests = false;        // read and compare every byte when loading
-  bool read_file = false;             // read the file into memory instead of mapping it
-  std::vector<std::string> backends;  // names the program may use; empty: any that is registered
+  uint64_t memory_limit_bytes = 0;  // most the library may allocate for program and instance together; 0: no limit
+  bool verify_digests = false;      // read and compare every byte when loading
+  bool read_file = false;           // read the file into memory instead of mapping it
+  // Backends the program may use besides the CPU. Without a registry they are loaded, by name or absolute path: see
+  // mote_registry_load_backend(). Empty: those of the registry.
+  std::vector<std::string> backends;
   const mote_registry* registry = nullptr;
-  std::string weights_path;  // external weights
-  std::string method;        // empty: the first
+  std::string weights_path;          // external weights
+  std::string method;                // empty: the first
+  std::vector<std::string> require;  // every operator must have been placed on one of these, "cpu" among them; empty: anywhere
+  bool no_fallback = false;          // a part whose backend cannot be had is an error, also where the program has it for the CPU too
+  uint32_t threads = 1;              // that share the work of one run
+  std::string kernels;               // instruction set of the CPU's kernels; empty: the most able one of this machine
+};
+
+// A backend of a registry, with the device it has found; "" while there is none.
+struct BackendInfo {
+  std::string name, version, device;
+  uint32_t units = 0;
+};
+
+// A part of a program and what it was compiled to run on ("cpu": Mote's kernels). `runs_on` is what does run it.
+struct Part {
+  std::string backend, runs_on;
+  uint32_t instructions = 0;
+  bool has_fallback = false;
+  uint64_t bytes_in = 0, bytes_out = 0, device_bytes = 0;
+  double predicted_us = 0;
+};
+
+// What the golden examples of a program gave.
+struct SelfTest {
+  uint32_t outputs = 0, failed = 0;
+  double largest_error = 0;  // as a part of the largest expected magnitude
+  Error error;               // why it failed, or could not be done
+  bool passed() const { return !error; }
 };
 
 struct RunOptions {

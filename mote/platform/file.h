@@ -48,6 +48,10 @@ class MappedFile {
   ConstBytes bytes_;
 };
 
+// Gives whole pages of a mapping back to the system; they come again from the file when something reads them. Nothing where the platform
+// cannot.
+void drop_pages(ConstBytes mapped) noexcept;
+
 // Why the system refused the last open() or read_at() of this thread, in its own words ("No such file or directory"), cut to the buffer and
 // terminated; "" where it says nothing. To be asked at once: later calls of the system overwrite it.
 void last_file_error(char* out, size_t capacity) noexcept;

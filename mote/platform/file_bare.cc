@@ -43,4 +43,6 @@ Status MappedFile::open(const char* path, MappedFile* out) noexcept {
 // Flash is never unmapped.
 void MappedFile::close() noexcept { bytes_ = {}; }
 
+void drop_pages(ConstBytes) noexcept {}
+
 }  // namespace mote

@@ -108,4 +108,13 @@ void MappedFile::close() noexcept {
   bytes_ = {};
 }
 
+void drop_pages(ConstBytes mapped) noexcept {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(mapped.data) + page - 1) / page * page;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(mapped.data) + mapped.size) / page * page;
+  const int kept = errno;
+  if (begin < end) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  errno = kept;
+}
+
 }  // namespace mote

@@ -84,4 +84,6 @@ void MappedFile::close() noexcept {
   bytes_ = {};
 }
 
+void drop_pages(ConstBytes) noexcept {}
+
 }  // namespace mote

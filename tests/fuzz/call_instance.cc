@@ -254,6 +254,20 @@ void call_io(Handles& h) {
   kCalls[h.dice.below(6)](h, i);
 }
 
+// The examples of a program, in an instance of their own: the test leaves buffers behind that others do not expect.
+void test_examples(Handles& h) {
+  const ProgramState* p = h.any_program();
+  mote_instance* instance = nullptr;
+  if (p != nullptr && mote_instance_create(p->handle, nullptr, &instance, nullptr) != MOTE_OK) return;
+  mote_self_test result{};
+  result.struct_size = h.dice.chance(90) ? sizeof result : h.dice.below(sizeof result);
+  const mote_status s = MOTE_FUZZ_CALL(h, mote_instance_self_test)(instance, h.dice.chance(90) ? &result : nullptr, h.error);
+  if (instance == nullptr) h.expect_code(s, {MOTE_INVALID_ARGUMENT});
+  if (mote_status_code(s) == MOTE_INTERNAL) h.expect(mote_status_why(s) == 258, "a self-test reports an internal error");
+  if (result.struct_size == sizeof result && s == MOTE_OK) h.expect(result.failed == 0, "a self-test that passed has failures");
+  mote_instance_destroy(instance);
+}
+
 void call_run(Handles& h) {
   Dice& d = h.dice;
   InstanceState* i = h.any_instance();
@@ -304,6 +318,11 @@ void call_run(Handles& h) {
       (void)MOTE_FUZZ_CALL(h, mote_instance_position)(handle_of(i));
       (void)MOTE_FUZZ_CALL(h, mote_instance_degraded)(handle_of(i), h.error);
       (void)MOTE_FUZZ_CALL(h, mote_instance_allocated_bytes)(handle_of(i));
+      (void)MOTE_FUZZ_CALL(h, mote_instance_backend)(handle_of(i), d.chance(80) ? d.below(8) : d.word());
+      // No limit: what follows expects to get memory.
+      h.expect_code(MOTE_FUZZ_CALL(h, mote_instance_set_memory_limit)(handle_of(i), d.chance(50) ? 0 : ~uint64_t{0}, h.error),
+                    {i != nullptr ? MOTE_OK : MOTE_INVALID_ARGUMENT});
+      if (d.chance(25)) test_examples(h);
       break;
     default: h.expect_code(MOTE_FUZZ_CALL(h, mote_instance_reset_state)(handle_of(i)), {i != nullptr ? MOTE_OK : MOTE_INVALID_ARGUMENT});
   }

@@ -104,6 +104,27 @@ void call_about_library(Handles& h) {
   }
 }
 
+namespace {
+
+// Names that lead nowhere, or where they may not; and what a registry has.
+void call_load_backend(Handles& h, mote_registry* registry) {
+  Dice& d = h.dice;
+  const char* const names[] = {"nothere", "../x", "", "x.so", "/no/such/library.so", "a_b_c_d", nullptr};
+  const char* name = names[d.below(7)];
+  const mote_status s = MOTE_FUZZ_CALL(h, mote_registry_load_backend)(registry, name, h.error);
+  if (registry == nullptr || name == nullptr) h.expect_code(s, {MOTE_INVALID_ARGUMENT});
+  else h.expect_code(s, {MOTE_INVALID_ARGUMENT, MOTE_NOT_FOUND, h.registry_in_use || h.registry_tried ? MOTE_BUSY : MOTE_NOT_FOUND});
+  const uint32_t count = MOTE_FUZZ_CALL(h, mote_registry_backend_count)(registry), i = index_near(d, count);
+  mote_backend_info info{};
+  info.struct_size = d.chance(90) ? sizeof info : d.below(sizeof info);
+  const bool right = registry != nullptr && (i >= count || (info.struct_size >= sizeof(size_t) && info.struct_size % sizeof(size_t) == 0));
+  h.expect_code(MOTE_FUZZ_CALL(h, mote_registry_backend)(registry, i, &info), {!right      ? MOTE_INVALID_ARGUMENT
+                                                                               : i < count ? MOTE_OK
+                                                                                           : MOTE_NOT_FOUND});
+}
+
+}  // namespace
+
 void call_registry(Handles& h) {
   Dice& d = h.dice;
   if (h.registry == nullptr) {
@@ -117,6 +138,7 @@ void call_registry(Handles& h) {
     if (registry != nullptr) h.registry = nullptr;
     return;
   }
+  if (d.chance(20)) return call_load_backend(h, registry);
   if (d.chance(50)) {
     mote_custom_op op{};
     op.abi = d.chance(90) ? MOTE_CUSTOM_OP_ABI : d.word();
@@ -211,7 +233,7 @@ void call_describe(Handles& h) {
   const auto expect_found = [&](mote_status s, bool arguments, bool found) {
     h.expect_code(s, {p == nullptr || !arguments ? MOTE_INVALID_ARGUMENT : found ? MOTE_OK : MOTE_NOT_FOUND});
   };
-  switch (d.below(10)) {
+  switch (d.below(11)) {
     case 0: {
       const char* name = MOTE_FUZZ_CALL(h, mote_program_method_name)(p, m);
       h.expect((name != nullptr) == (m < methods), "the name of a method");
@@ -286,6 +308,16 @@ void call_describe(Handles& h) {
       // All of it can be read.
       const std::vector<uint8_t> copy(static_cast<const uint8_t*>(g.data), static_cast<const uint8_t*>(g.data) + g.bytes);
       h.expect(copy.size() == g.bytes, "golden data");
+      break;
+    }
+    case 9: {
+      const uint32_t count = MOTE_FUZZ_CALL(h, mote_program_part_count)(p), i = index_near(d, count);
+      mote_part part{};
+      part.struct_size = sizeof part;
+      const mote_status s = MOTE_FUZZ_CALL(h, mote_program_part)(p, i, d.chance(95) ? &part : nullptr);
+      if (s == MOTE_OK) h.expect(is_text(part.backend) && i < count, "a part has no backend");
+      else h.expect(p == nullptr || i >= count || part.backend == nullptr, "a part that is there cannot be had");
+      h.expect(is_text(MOTE_FUZZ_CALL(h, mote_program_policy)(p)), "a policy has no text");
       break;
     }
     default:

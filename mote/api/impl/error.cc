@@ -77,6 +77,7 @@ void append_values(Text& text, Why why, int64_t expected, int64_t found) noexcep
     case Why::kInputIndex:
     case Why::kOutputIndex:
     case Why::kMethodIndex: text << ": expected less than " << expected << ", found " << found; return;
+    case Why::kPlacedElsewhere: text << ", this operator and " << found - 1 << " others"; return;
     case Why::kUnknownOp:
     case Why::kKernelMissing: text << ": found operator " << found; return;
     case Why::kBackendVersion:

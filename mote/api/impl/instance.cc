@@ -63,6 +63,11 @@ const char* backend_text(const Diagnostic& why, const mote_program& program) noe
   return b != nullptr && b->abi == MOTE_BACKEND_ABI && b->describe != nullptr ? b->describe(static_cast<uint32_t>(why.found)) : nullptr;
 }
 
+void count_released(void* self, uint32_t segment) {
+  auto* i = static_cast<mote_instance*>(self);
+  if (segment < i->released.size()) ++i->released[segment];
+}
+
 ByteSpan span_of(const mote_memory& m) { return {static_cast<uint8_t*>(m.data), static_cast<size_t>(m.bytes)}; }
 
 // The instruction set of that name, or the most able one. False when this machine cannot run it.
@@ -131,8 +136,9 @@ bool collect(mote_instance& i, const mote_instance_options& options, InstanceMem
   const uint64_t own_banks = options.banks != nullptr ? 0 : times(count, sizeof(void*));
   if (!i.count(plus(times(count, sizeof(ByteSpan)), own_banks), why) || !i.count(times(i.table().ios.size, sizeof(IoBuffer)), why))
     return false;
-  const bool made =
-      i.banks.resize(count) && (options.banks != nullptr || i.bank_memory.resize(count)) && i.buffers.resize(i.table().ios.size);
+  if (i.table().backends.size > 0 && !i.count(times(i.table().segments.size, sizeof(uint32_t)), why)) return false;
+  const bool made = (i.table().backends.size == 0 || i.released.resize(i.table().segments.size)) && i.banks.resize(count) &&
+                    (options.banks != nullptr || i.bank_memory.resize(count)) && i.buffers.resize(i.table().ios.size);
   if (!made) {
     why->status = {Status::kOutOfMemory, Why::kMemory};
     return false;
@@ -171,8 +177,13 @@ mote_status mote_instance_create(mote_program* program, const mote_instance_opti
   mote_instance_options o;
   if (program == nullptr || out_instance == nullptr || !read_struct(options, &o))
     return report(error, kCreate, {Status::kInvalidArgument, Why::kApiArgument});
+  if ((program->flags & MOTE_OPEN_ONE_INSTANCE) != 0 && program->has_instance.exchange(true))
+    return report(error, kCreate, {Status::kBusy, Why::kOneInstance});
   mote_instance* i = make<mote_instance>();
-  if (i == nullptr) return report(error, kCreate, {Status::kOutOfMemory, Why::kMemory});
+  if (i == nullptr) {
+    program->has_instance.store(false);
+    return report(error, kCreate, {Status::kOutOfMemory, Why::kMemory});
+  }
   i->program = mote_program_retain(program);
   i->memory_limit = o.memory_limit_bytes;
   i->trace = o.trace;
@@ -183,6 +194,8 @@ mote_status mote_instance_create(mote_program* program, const mote_instance_opti
   mote::Diagnostic why;
   if (o.trace != nullptr) settings.trace = &i->hook;
   if (program->registry != nullptr) settings.backends = program->registry->backend_list();
+  settings.release_blob = &count_released;
+  settings.release_self = i;
   mote::kernels::Isa isa;
   bool made = find_kernels(o.kernels, &isa);
   if (!made) {
@@ -193,11 +206,17 @@ mote_status mote_instance_create(mote_program* program, const mote_instance_opti
   if (made) made = find_threads(*i, o, &settings.threads, &why);
   if (made) made = collect(*i, o, &memory, &why);
   if (made) made = i->instance.create(program->program, memory, settings, &why).ok();
+  if (made && (program->flags & MOTE_OPEN_NO_FALLBACK) != 0 && i->instance.degraded_count() > 0) {
+    why = i->instance.degraded_why();
+    made = false;
+  }
   if (!made) {
     const mote_status status = report_backend(error, kCreate, why, *program);
     destroy(i);
+    program->has_instance.store(false);
     return status;
   }
+  give_blobs_back(*i);
   *out_instance = i;
   return MOTE_OK;
 }
@@ -207,6 +226,21 @@ uint32_t mote_instance_degraded(const mote_instance* instance, mote_error* why) 
   const uint32_t count = instance->instance.degraded_count();
   if (count > 0) mote::api::report_backend(why, "use the backend", instance->instance.degraded_why(), *instance->program);
   return count;
+}
+
+const char* mote_instance_backend(const mote_instance* instance, uint32_t instruction) {
+  if (instance == nullptr || instruction >= instance->table().instructions.size) return nullptr;
+  return instance->instance.is_degraded(instruction) ? "cpu" : mote::api::place_of(instance->table(), instruction).backend;
+}
+
+mote_status mote_instance_set_memory_limit(mote_instance* instance, uint64_t bytes, mote_error* error) {
+  static const char kDoing[] = "set the memory limit";
+  if (instance == nullptr) return report(error, kDoing, {Status::kInvalidArgument, Why::kApiArgument});
+  if (bytes != 0 && instance->allocated_bytes > bytes)
+    return report(error, kDoing, {Status::kOutOfMemory, Why::kMemoryLimit}, static_cast<int64_t>(bytes),
+                  static_cast<int64_t>(instance->allocated_bytes));
+  instance->memory_limit = bytes;
+  return MOTE_OK;
 }
 
 const char* mote_kernels_name(uint32_t index) {

@@ -33,6 +33,7 @@ struct mote_instance {
   mote::api::Array<void*> bank_memory;
   mote::api::Array<mote::ByteSpan> banks;
   mote::api::Array<mote::api::IoBuffer> buffers;  // as the program's ios
+  mote::api::Array<uint32_t> released;            // for each segment: how many parts said that they need its bytes no more
 
   mote_instance() = default;
   ~mote_instance();
@@ -48,5 +49,9 @@ namespace mote::api {
 
 // The number of an input or output in the program's list, or -1 and *why.
 int64_t io_index(const mote_instance& instance, uint32_t method, uint32_t index, bool output, Diagnostic* why) noexcept;
+
+// Gives back what the backends of a new instance have copied, where no part of it needs the bytes: pages of a mapping to the system, memory
+// of this layer to the allocator where there will be no other instance.
+void give_blobs_back(mote_instance& instance) noexcept;
 
 }  // namespace mote::api

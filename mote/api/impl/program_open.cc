@@ -18,6 +18,18 @@ namespace {
 
 const char kOpen[] = "open the program";
 
+bool listed(const char* name, const char* const* names, uint32_t count) noexcept {
+  for (uint32_t i = 0; i < count; ++i)
+    if (std::strcmp(names[i], name) == 0) return true;
+  return false;
+}
+
+bool all_there(const char* const* names, uint32_t count) noexcept {
+  for (uint32_t i = 0; names != nullptr && i < count; ++i)
+    if (names[i] == nullptr) return false;
+  return true;
+}
+
 // Every segment that is there; golden data that was not read cannot be used, and is no failure.
 Status check_loaded(const Program& program) noexcept {
   const ProgramTable& t = program.table();
@@ -95,9 +107,7 @@ class Opening {
   }
 
   bool names_are_there() const {
-    for (uint32_t i = 0; options_.backends != nullptr && i < options_.backend_count; ++i)
-      if (options_.backends[i] == nullptr) return false;
-    return true;
+    return all_there(options_.backends, options_.backend_count) && all_there(options_.require, options_.require_count);
   }
 
   void use_registry() {
@@ -202,14 +212,35 @@ class Opening {
   bool check_backends() {
     for (const BackendRecord& b : program_->table().backends) {
       const char* name = program_->table().string(b.name);
-      bool allowed = options_.backends == nullptr;
-      for (uint32_t i = 0; i < options_.backend_count && !allowed; ++i) allowed = std::strcmp(options_.backends[i], name) == 0;
-      if (!allowed) return (void)fail({Status::kPolicy, Why::kBackendNotAllowed}, 0, 0, name), false;
+      if (options_.backends != nullptr && !listed(name, options_.backends, options_.backend_count))
+        return (void)fail({Status::kPolicy, Why::kBackendNotAllowed}, 0, 0, name), false;
       const bool found = program_->registry != nullptr && find_backend(program_->registry->backend_list(), name) != nullptr;
-      if (!found && !has_fallback(static_cast<uint32_t>(&b - program_->table().backends.data)))
+      const bool may_fall_back = (options_.flags & MOTE_OPEN_NO_FALLBACK) == 0;
+      if (!found && !(may_fall_back && has_fallback(static_cast<uint32_t>(&b - program_->table().backends.data))))
         return (void)fail({Status::kBackend, Why::kBackendMissing}, 0, 0, name), false;
     }
     return true;
+  }
+
+  // Every operator must have been placed where the caller requires it; the first that was not is named. What a fallback computes was.
+  bool check_required() {
+    if (options_.require == nullptr) return true;
+    const ProgramTable& t = program_->table();
+    Diagnostic d;
+    for (uint32_t pc = 0; pc < t.instructions.size; ++pc) {
+      const Instruction& n = t.instructions[pc];
+      if (n.op >= kFirstControlOp && n.op != static_cast<uint16_t>(ControlOp::kDelegate)) continue;
+      const Place place = place_of(t, pc);
+      if (!listed(place.backend, options_.require, options_.require_count) && d.found++ == 0) {
+        d.instruction = static_cast<int32_t>(pc);
+        d.op = n.op;
+        d.name = place.backend;
+      }
+      pc += place.fallback_count;
+    }
+    if (d.found == 0) return true;
+    d.status = {Status::kPolicy, Why::kPlacedElsewhere};
+    return (void)report_failure(d, &t), false;
   }
 
   mote_status finish(const ProgramSource& source, mote_program** out) {
@@ -221,7 +252,8 @@ class Opening {
       const bool sound = read_table(source.file, program_->file_bytes, &table, &ignored).ok();
       return report_failure(d, sound ? &table : nullptr);
     }
-    if (!check_backends()) return status_;
+    if (!check_required() || !check_backends()) return status_;
+    program_->flags = options_.flags;
     if ((options_.flags & MOTE_OPEN_VERIFY_DIGESTS) != 0)
       if (const Status s = check_loaded(program_->program); !s.ok()) return fail(s);
     if (options_.trace != nullptr) options_.trace(options_.trace_context, MOTE_TRACE_LOAD, 0, 0);
