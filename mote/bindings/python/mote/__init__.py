@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._compile import compile
 from ._custom_op import custom_op, custom_op_names, include_folder, load_custom_ops
 from ._errors import CompileError, Error
-from ._mote import Bound, Method, kernel_names
+from ._mote import Bound, Method, backend_info, kernel_names
 from ._mote import version as __version__
 from ._program import Program, load
 from ._run import Run
@@ -19,7 +19,7 @@ from ._run import Run
 if TYPE_CHECKING:
     from . import hooks, torch
 
-__all__ = ["Bound", "CompileError", "Error", "Method", "Program", "Run", "compile", "custom_op", "custom_op_names", "hooks",
+__all__ = ["Bound", "CompileError", "Error", "Method", "Program", "Run", "backend_info", "compile", "custom_op", "custom_op_names", "hooks",
            "include_folder", "kernel_names", "load", "load_custom_ops", "torch"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _mote
@@ -140,6 +140,13 @@ def _has_buffer(source: Any) -> bool:
     return True
 
 
+def names_of(option: str, names: Sequence[str]) -> list[str]:
+    """A list of names; one text would be a list of letters."""
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise WrongType(f"{option}: expected a list of names, as in [\"opencl\"], found {names!r}")
+    return list(names)
+
+
 def load(
     source: Any,
     *,
@@ -148,18 +155,30 @@ def load(
     memory_limit: int = 0,
     threads: int = 1,
     kernels: str = "",
+    backends: Sequence[str] = (),
+    require: Sequence[str] | None = None,
+    fallback: bool = True,
 ) -> Program:
     """Opens a program: a file, which is mapped and must not change while in use, or its bytes.
 
     `weights`: file of external weights. `verify_digests`: compare every byte with the digests in the file. `memory_limit`: most bytes that
     the program may allocate. `threads` share the work of one run. `kernels`: an instruction set of mote.kernel_names(); by default the most
-    able one of this machine.
+    able one of this machine. `backends`: those the program may use besides the CPU ("opencl", "xnnpack", or a plug-in's absolute path);
+    they are loaded from the folder of this package. `require`: every operator must have been compiled for one of these. `fallback=False`: a
+    part whose device is not there is an error, also where the program has it for the CPU, too; `program.degraded` says whether it is used.
     """
     for path in (source, weights):
         if isinstance(path, (str, os.PathLike)) and not os.path.exists(path):
             raise NoSuchFile(f"{os.fspath(path)}: no such file", code="Io", why="FileOpen")
     if not isinstance(source, (str, os.PathLike)) and not _has_buffer(source):
         raise WrongType(f"expected a program's file or its bytes, found {type(source).__qualname__}")
-    options = (os.fspath(weights) if weights is not None else "", verify_digests, memory_limit)
-    image = _mote.open_path(os.fspath(source), *options) if isinstance(source, (str, os.PathLike)) else _mote.open_buffer(source, *options)
+    options = {
+        "weights": os.fspath(weights) if weights is not None else "",
+        "verify_digests": verify_digests,
+        "memory_limit": memory_limit,
+        "backends": names_of("backends", backends),
+        "require": names_of("require", require or ()),
+        "fallback": fallback,
+    }
+    image = _mote.open_path(os.fspath(source), options) if isinstance(source, (str, os.PathLike)) else _mote.open_buffer(source, options)
     return Program.of(image, memory_limit=memory_limit, threads=threads, kernels=kernels)

@@ -153,16 +153,18 @@ std::vector<std::string> custom_op_names() {
 
 }  // namespace
 
+std::shared_ptr<mote_registry> new_registry() {
+  mote_registry* r = nullptr;
+  check(mote_registry_create(&r), nullptr);
+  std::shared_ptr<mote_registry> made(r, &mote_registry_release);
+  const ErrorHandle error{mote_error_create()};
+  for (const auto& [name, op] : all().ops) check(mote_registry_add_op(r, &op, error.get()), error.get());
+  return made;
+}
+
 std::shared_ptr<mote_registry> current_registry() {
   if (all().ops.empty()) return nullptr;
-  if (all().registry == nullptr) {
-    mote_registry* r = nullptr;
-    check(mote_registry_create(&r), nullptr);
-    std::shared_ptr<mote_registry> made(r, &mote_registry_release);
-    const ErrorHandle error{mote_error_create()};
-    for (const auto& [name, op] : all().ops) check(mote_registry_add_op(r, &op, error.get()), error.get());
-    all().registry = std::move(made);
-  }
+  if (all().registry == nullptr) all().registry = new_registry();
   return all().registry;
 }
 

@@ -12,6 +12,9 @@ namespace mote::python {
 // All that are registered; null while there are none.
 std::shared_ptr<mote_registry> current_registry();
 
+// A new one of them all, which takes more.
+std::shared_ptr<mote_registry> new_registry();
+
 // Binds mote._mote.add_custom_ops, register_custom_op and custom_op_names.
 void bind_custom_ops(nb::module_& m);
 

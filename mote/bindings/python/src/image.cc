@@ -3,19 +3,32 @@
 #include <cstring>
 #include <new>
 
-#include "mote/bindings/python/src/custom_ops.h"
+#include "mote/bindings/python/src/backends.h"
 
 namespace mote::python {
 namespace {
 
 constexpr size_t kAlignment = 16;
 
+std::vector<const char*> texts_of(const std::vector<std::string>& names) {
+  std::vector<const char*> texts;
+  for (const std::string& name : names) texts.push_back(name.c_str());
+  return texts;
+}
+
 template <class Open>
 std::shared_ptr<const Image> open(std::shared_ptr<Image> image, const OpenOptions& options, Open open_program) {
-  const std::shared_ptr<mote_registry> registry = current_registry();
+  std::vector<std::string> allowed;
+  const std::shared_ptr<mote_registry> registry = registry_with(options.backends, &allowed);
+  const std::vector<const char*> backends = texts_of(allowed), require = texts_of(options.require);
   mote_open_options o{};
   o.struct_size = sizeof o;
-  o.flags = options.verify_digests ? MOTE_OPEN_VERIFY_DIGESTS : 0;
+  if (options.verify_digests) o.flags |= MOTE_OPEN_VERIFY_DIGESTS;
+  if (!options.fallback) o.flags |= MOTE_OPEN_NO_FALLBACK;
+  o.backends = backends.empty() ? nullptr : backends.data();
+  o.backend_count = static_cast<uint32_t>(backends.size());
+  o.require = require.empty() ? nullptr : require.data();
+  o.require_count = static_cast<uint32_t>(require.size());
   o.registry = registry.get();
   o.weights_path = options.weights.empty() ? nullptr : options.weights.c_str();
   o.memory_limit_bytes = options.memory_limit;

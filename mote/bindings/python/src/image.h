@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "mote/bindings/python/src/failure.h"
 
@@ -14,6 +15,9 @@ struct OpenOptions {
   std::string weights;  // path of external weights
   bool verify_digests = false;
   uint64_t memory_limit = 0;
+  std::vector<std::string> backends;  // that are loaded for it, besides "cpu"
+  std::vector<std::string> require;   // every operator must have been placed on one of these; empty: anywhere
+  bool fallback = true;               // the CPU may run a part whose backend cannot be had, where the program has it
 };
 
 struct Image {

@@ -3,6 +3,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "mote/bindings/python/src/backends.h"
 #include "mote/bindings/python/src/bound.h"
 #include "mote/bindings/python/src/compile.h"
 #include "mote/bindings/python/src/custom_ops.h"
@@ -81,6 +82,9 @@ void bind_program(nb::module_& m) {
       .def("output_specs", &output_specs, nb::arg("method") = "")
       .def("describe", &describe)
       .def("golden_records", &golden_records)
+      .def_prop_ro("parts", &parts)
+      .def_prop_ro("degraded", &degraded)
+      .def("self_test", &self_test)
       .def("reset_state", &Program::reset_state, "Sets the state tensors to their first values.")
       .def(
           "method",
@@ -128,25 +132,23 @@ void bind_method(nb::module_& m) {
 }
 
 void bind_open(nb::module_& m) {
-  const auto options = [](const std::string& weights, bool verify_digests, uint64_t memory_limit) {
+  // A dict of what open_program() in mote/_program.py collects.
+  const auto read = [](nb::dict given) {
     OpenOptions o;
-    o.weights = weights;
-    o.verify_digests = verify_digests;
-    o.memory_limit = memory_limit;
+    o.weights = nb::cast<std::string>(given["weights"]);
+    o.verify_digests = nb::cast<bool>(given["verify_digests"]);
+    o.memory_limit = nb::cast<uint64_t>(given["memory_limit"]);
+    o.backends = nb::cast<std::vector<std::string>>(given["backends"]);
+    o.require = nb::cast<std::vector<std::string>>(given["require"]);
+    o.fallback = nb::cast<bool>(given["fallback"]);
     return o;
   };
   m.def(
-      "open_path",
-      [=](const std::string& path, const std::string& weights, bool verify_digests, uint64_t memory_limit) {
-        return open_path(path, options(weights, verify_digests, memory_limit));
-      },
-      nb::arg("path"), nb::arg("weights") = "", nb::arg("verify_digests") = false, nb::arg("memory_limit") = 0);
+      "open_path", [=](const std::string& path, nb::dict options) { return open_path(path, read(std::move(options))); }, nb::arg("path"),
+      nb::arg("options"));
   m.def(
-      "open_buffer",
-      [=](nb::object buffer, const std::string& weights, bool verify_digests, uint64_t memory_limit) {
-        return open_buffer(std::move(buffer), options(weights, verify_digests, memory_limit));
-      },
-      nb::arg("buffer"), nb::arg("weights") = "", nb::arg("verify_digests") = false, nb::arg("memory_limit") = 0);
+      "open_buffer", [=](nb::object buffer, nb::dict options) { return open_buffer(std::move(buffer), read(std::move(options))); },
+      nb::arg("buffer"), nb::arg("options"));
 }
 
 }  // namespace
@@ -166,6 +168,7 @@ NB_MODULE(_mote, m) {
   mote::python::bind_program(m);
   mote::python::bind_method(m);
   mote::python::bind_open(m);
+  mote::python::bind_backends(m);
   mote::python::bind_compile(m);
   mote::python::bind_custom_ops(m);
   mote::python::bind_graph(m);

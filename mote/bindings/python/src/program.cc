@@ -61,20 +61,25 @@ bool is_tiny(const mote_program* program) {
 }  // namespace
 
 Program::Program(std::shared_ptr<const Image> image, const InstanceOptions& options)
-    : image_(std::move(image)), tiny_(is_tiny(image_->program.get())) {
+    : image_(std::move(image)), options_(options), tiny_(is_tiny(image_->program.get())) {
+  instance_ = make_instance();
+  read_methods();
+}
+
+InstanceHandle Program::make_instance() const {
   mote_instance_options o{};
   o.struct_size = sizeof o;
-  const uint64_t used = mote_program_allocated_bytes(image_->program.get()), limit = options.memory_limit;
+  const uint64_t used = mote_program_allocated_bytes(image_->program.get()), limit = options_.memory_limit;
   if (limit > 0 && used >= limit)
     raise(MOTE_OUT_OF_MEMORY, "the program takes " + std::to_string(used) +
                                   " bytes before it has an instance: expected a memory limit above that, found " + std::to_string(limit));
   o.memory_limit_bytes = limit > 0 ? limit - used : 0;
-  o.threads = options.threads;
-  o.kernels = options.kernels.empty() ? nullptr : options.kernels.c_str();
+  o.threads = options_.threads;
+  o.kernels = options_.kernels.empty() ? nullptr : options_.kernels.c_str();
+  const ErrorHandle error{mote_error_create()};
   mote_instance* instance = nullptr;
-  check(mote_instance_create(image_->program.get(), &o, &instance, error_.get()), error_.get());
-  instance_.reset(instance);
-  read_methods();
+  check(mote_instance_create(image_->program.get(), &o, &instance, error.get()), error.get());
+  return InstanceHandle(instance);
 }
 
 void Program::read_methods() {

@@ -37,6 +37,8 @@ class Program {
 
   const Image& image() const { return *image_; }
   const std::shared_ptr<const Image>& shared_image() const { return image_; }
+  const mote_instance* instance() const { return instance_.get(); }
+  InstanceHandle make_instance() const;  // another one, made as this program's was
   uint64_t allocated_bytes() const;
   const std::vector<MethodSpec>& methods() const { return methods_; }
   uint32_t find_method(const std::string& name) const;  // "": the first. Raises mote.Error with the names there are
@@ -64,6 +66,7 @@ class Program {
   std::vector<PyObject*> arrange(uint32_t method, PyObject* const* args, size_t count, PyObject* names) const;
 
   std::shared_ptr<const Image> image_;
+  const InstanceOptions options_;
   InstanceHandle instance_;
   ErrorHandle error_{mote_error_create()};
   std::vector<MethodSpec> methods_;
