@@ -1,4 +1,5 @@
-"""check_schema.py XNNPACK_FBS: the tables of our description of the XNNPACK payload against those in the PyPI package `executorch`."""
+"""check_schema.py FOLDER: our descriptions of programs (executorch.fbs), .ptd files (flat_tensor.fbs) and payloads of the XNNPACK delegate
+(xnnpack.fbs) against those in the PyPI package `executorch`."""
 
 import importlib.util
 import pathlib
@@ -28,6 +29,7 @@ RENAMED = {
     "Buffer": "Buffer", "OutputMinMax": "OutputMinMax", "ConstantDataOffset": "ConstantDataOffset", "PerTensorQuant": "PerTensorQuant",
     "PerChannelQuant": "PerChannelQuant", "PerTokenDynamicQuant": "PerTokenDynamicQuant", "PerChannelGroupQuant": "PerChannelGroupQuant",
 }
+IDENTIFIER = r'file_identifier\s+"(\w+)"'
 FIELDS = {"xnodes": "nodes", "xvalues": "values", "xnode_union": "node", "xvalue_union": "value"}
 
 
@@ -43,21 +45,45 @@ def ours_of(name, entry):
     return tuple(words)
 
 
+def check_xnnpack(ours, package):
+    """What differs: the runtime's description has the fields of older programs, the other one the newest."""
+    wrong = []
+    for file in ("schema.fbs", "runtime_schema.fbs"):
+        for name, entries in tables((package / "backends" / "xnnpack" / "serialization" / file).read_text()).items():
+            mine = ours.get(RENAMED.get(name, name))
+            theirs = [ours_of(name, e) for e in entries]
+            if mine is None or mine[:len(theirs)] != theirs:
+                wrong.append(f"{file}, {name}: expected {theirs}, found {mine}")
+    return wrong
+
+
+def check_prefix(ours, file):
+    """Ours may leave out fields at the end of a table, which nobody reads; unions and enumerations must be whole."""
+    text, wrong = file.read_text(), []
+    given, whole = tables(text), set(re.findall(r"\b(?:union|enum)\s+(\w+)", text))
+    for name, mine in ours.items():
+        theirs = [tuple("byte" if w.split(".")[-1] == "ScalarType" else w for w in e) for e in given.get(name, [])]
+        if name not in given or (mine != theirs if name in whole else mine != theirs[:len(mine)]):
+            wrong.append(f"{file.name}, {name}: expected {theirs or 'no such table'}, found {mine}")
+    return wrong, re.findall(IDENTIFIER, text)
+
+
 def main():
     spec = importlib.util.find_spec("executorch")
     if spec is None:
         print("skipped: no package executorch")
         return 77
-    folder = pathlib.Path(list(spec.submodule_search_locations)[0]) / "backends" / "xnnpack" / "serialization"
-    ours, wrong = tables(pathlib.Path(sys.argv[1]).read_text()), []
-    # The runtime's description has the fields of older programs, the other one the newest.
-    for file in ("schema.fbs", "runtime_schema.fbs"):
-        for name, entries in tables((folder / file).read_text()).items():
-            mine = ours.get(RENAMED.get(name, name))
-            theirs = [ours_of(name, e) for e in entries]
-            if mine is None or mine[:len(theirs)] != theirs:
-                wrong.append(f"{file}, {name}: expected {theirs}, found {mine}")
-    print("\n".join(wrong) or f"{len(ours)} tables agree")
+    package, folder = pathlib.Path(list(spec.submodule_search_locations)[0]), pathlib.Path(sys.argv[1])
+    ours = tables((folder / "xnnpack.fbs").read_text())
+    wrong, count = check_xnnpack(ours, package), len(ours)
+    for name, theirs in (("executorch.fbs", "schema/program.fbs"), ("flat_tensor.fbs", "extension/flat_tensor/serialize/flat_tensor.fbs")):
+        text = (folder / name).read_text()
+        found, marks = check_prefix(tables(text), package / theirs)
+        wrong += found
+        count += len(tables(text))
+        if marks != re.findall(IDENTIFIER, text):
+            wrong.append(f"{name}: expected the identifier {marks}")
+    print("\n".join(wrong) or f"{count} tables agree")
     return 1 if wrong else 0
 
 
