@@ -134,16 +134,31 @@ def run_torch(job):
     return f"torch {torch.__version__} (eager)", names, names, results
 
 
+def load_method(model):
+    """The method of an ExecuTorch program, with the .ptd file beside it that its data lies in: the runtime takes one at most."""
+    from pathlib import Path
+
+    from executorch.runtime import Runtime
+
+    errors = []
+    for data in [None, *sorted(Path(model).resolve().parent.glob("*.ptd"))]:
+        program = Runtime.get().load_program(model, **({"data_path": data} if data else {}))
+        try:
+            return program.load_method("forward" if "forward" in program.method_names else sorted(program.method_names)[0])
+        except RuntimeError as error:
+            errors.append(error)
+    raise errors[0]
+
+
 def run_executorch(job):
     from importlib.metadata import version
 
     import torch
-    from executorch.runtime import Runtime
+    import executorch.kernels.quantized  # noqa: F401  registers kernels that the runtime does not have by itself
 
     results = []
     for sample in load(job):
-        program = Runtime.get().load_program(job["model"])  # anew: a run may change its state
-        method = program.load_method("forward" if "forward" in program.method_names else sorted(program.method_names)[0])
+        method = load_method(job["model"])  # anew: a run may change its state
         found = method.execute([torch.from_numpy(array) for array in sample.values()])
         results.append([t.numpy() if isinstance(t, torch.Tensor) else np.asarray(t) for t in found])
     names = [f"output{i}" for i in range(len(results[0]))]

@@ -31,7 +31,7 @@ def main():
     mote = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "p.mote"
-        for name in ("linear", "cache", "methods"):
+        for name in ("linear", "cache", "methods", "external"):
             model = FIXTURES / name / "model.pte"
             code, text = call(mote, "compile", model, "-o", program)
             if code != 0:
