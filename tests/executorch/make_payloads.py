@@ -13,7 +13,7 @@ CASES = {
     "f32": ["conv_relu", "depthwise", "conv_transpose_groups", "max_pool_ceil", "linear_relu", "bmm", "cat3", "slice_two",
             "pad", "upsample", "prelu"],
     "int8": ["small_net", "residual", "add", "mul", "global_pool", "linear_3d"],
-    "dynamic": ["linear_relu", "conv"],
+    "dynamic": ["linear_relu", "conv", "conv_1x1"],
     "four": ["rows_odd", "groups"],
 }
 

@@ -77,7 +77,7 @@ TEST(XnnpackPayloads, ComputeWhatExecuTorchComputes) {
       ASSERT_EQ(outputs[i].data.size(), expected.size);
       const auto [most, scale] = compare(outputs[i], expected);
       const std::string name = path.filename().string();
-      const double limit = name.rfind("int8", 0) == 0 ? 0 : name.rfind("f32", 0) == 0 ? 1e-4 * std::max(scale, 1.0) : 0.02 * scale;
+      const double limit = name.rfind("int8", 0) == 0 ? 0 : name.rfind("f32", 0) == 0 ? 1e-4 * std::max(scale, 1.0) : 1e-5 * scale;
       EXPECT_LE(most, limit);
     }
   }

@@ -116,7 +116,11 @@ def dynamic_cases():
         "linear": (nn.Linear(24, 10), (torch.randn(4, 24),)), "linear_3d": (nn.Linear(24, 10), (torch.randn(2, 3, 24),)),
         "linear_relu": (nn.Sequential(nn.Linear(24, 10), nn.ReLU(), nn.Linear(10, 3)), (torch.randn(4, 24),)),
         "linear_no_bias": (nn.Linear(32, 7, bias=False), (torch.randn(4, 32),)),
-        "conv": (nn.Conv2d(8, 12, 3), (image(n=2),)),
+        "conv": (nn.Conv2d(8, 12, 3), (image(n=2),)), "conv_pad": (nn.Conv2d(8, 12, 3, padding=1), (image(),)),
+        "depthwise": (nn.Conv2d(8, 8, 3, groups=8), (image(),)), "conv_groups": (nn.Conv2d(8, 12, 3, groups=2), (image(),)),
+        # Windows of one pixel have a scale for each pixel, unless they skip some.
+        "conv_1x1": (nn.Sequential(nn.Conv2d(8, 12, 1), nn.Hardtanh(-1, 2)), (image(n=2),)),
+        "conv_1x1_stride": (nn.Conv2d(8, 12, 1, stride=2), (image(),)),
     }
 
 

@@ -112,6 +112,7 @@ bool import_xnnpack(const ir::Bytes& payload, const NamedData& data, ir::Graph& 
                     ir::Problems& problems, const std::string& place) {
   XnnModel model;
   if (!read_xnn_model(payload, data, &model, problems, place)) return false;
+  set_pixel_scales(&model);
   XnnImport import(model, graph, block, problems, place);
   return import.bind(inputs) && import.import_nodes() && import.results(declared, outputs);
 }

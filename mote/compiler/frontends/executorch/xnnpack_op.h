@@ -53,6 +53,10 @@ struct XnnIntRange {
 // v with a scale and zero point for each row of its last dimensions.
 XnnHeld quantize_xnn_rows(ir::NodeBuilder& b, Value* v, int nonbatch_dims);
 
+// XNNPACK computes a convolution of dynamically quantized values whose window is one pixel as a matrix product, and gives each pixel a
+// scale of its own: so do the values that only such convolutions read.
+void set_pixel_scales(XnnModel* m);
+
 class XnnOp : public Words {
  public:
   XnnOp(XnnScope& scope_, const xfb::Node& node_, ir::NodeBuilder& builder) : Words(builder), scope(scope_), node(node_) {}

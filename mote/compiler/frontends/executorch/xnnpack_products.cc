@@ -1,6 +1,7 @@
 // Matrix products and convolutions.
 
 #include <cmath>
+#include <unordered_map>
 
 #include "mote/compiler/frontends/executorch/xnnpack_op.h"
 #include "mote/ops/conv/conv.h"
@@ -197,6 +198,22 @@ bool check_filter(XnnOp& o, const xfb::Conv& n, const Value* w, bool depthwise) 
   return false;
 }
 
+bool is_pointwise(const xfb::Conv& n) {
+  return n.kernel_height() == 1 && n.kernel_width() == 1 && n.subsampling_height() == 1 && n.subsampling_width() == 1 && n.groups() == 1 &&
+         n.padding_top() == 0 && n.padding_left() == 0 && n.padding_bottom() == 0 && n.padding_right() == 0;
+}
+
+// Of dynamically quantized pixels with a scale each: see set_pixel_scales().
+void convolve_pixels(XnnOp& o, const XnnProduct& p, Value* x, Value* w) {
+  const std::vector<float>& scales = *o.tensor(p.filter).quant.scales;
+  const XnnHeld& h = o.held(p.input);
+  ops::q_matmul::Attrs a;
+  a.to = static_cast<uint32_t>(DType::f32);
+  Value *weights = o.reshape(w, {w->type.dims[0], w->type.dims[3]}), *bias = vector_bias(o, p.bias, false, DType::f32),
+        *m = o.floats(scales, {static_cast<int32_t>(scales.size())});
+  if (o.b.ok()) o.set_real(p.output, o.b.op(OpId::q_matmul, a, {x, weights, bias, m, nullptr, h.zero, nullptr, h.scale}));
+}
+
 template <class A, class Q>
 void convolve(XnnOp& o, bool transposed, OpId plain, OpId quantized) {
   const auto& n = o.fields<xfb::Conv>();
@@ -205,6 +222,7 @@ void convolve(XnnOp& o, bool transposed, OpId plain, OpId quantized) {
   Value *x = o.raw(p.input), *w = o.raw(p.filter);
   if (!o.need_rank(x, 4, "the input") || !o.need_rank(w, 4, "the filter") || !check_filter(o, n, w, depthwise)) return;
   const size_t channel_axis = depthwise ? 3 : 0;
+  if (!transposed && !depthwise && is_pointwise(n) && dynamic_product(o, p, 1, 0)) return convolve_pixels(o, p, x, w);
   const bool integers = integer_product(o, p, channel_axis);
   if (integers || dynamic_product(o, p, 3, channel_axis)) {
     Q a;
@@ -229,6 +247,23 @@ void convolve(XnnOp& o, bool transposed, OpId plain, OpId quantized) {
 }
 
 }  // namespace
+
+void set_pixel_scales(XnnModel* m) {
+  std::unordered_map<uint32_t, bool> only_pointwise;  // by what convolutions read
+  for (uint32_t i = 0; m->graph->nodes() != nullptr && i < m->graph->nodes()->size(); ++i) {
+    const xfb::Node& node = *m->graph->nodes()->Get(i);
+    const auto type = node.node_type();
+    const bool plain = type == xfb::NodeUnion::XNNConv2d;
+    if (node.node() == nullptr || (!plain && type != xfb::NodeUnion::XNNDepthwiseConv2d && type != xfb::NodeUnion::XNNConvTranspose2d))
+      continue;
+    const auto& n = *static_cast<const xfb::Conv*>(node.node());
+    bool& only = only_pointwise.emplace(n.input1_id(), true).first->second;
+    only = only && plain && is_pointwise(n);
+  }
+  for (XnnTensor& t : m->tensors)
+    if (const auto it = only_pointwise.find(t.id); t.dynamic() && t.quant.nonbatch_dims == 3 && it != only_pointwise.end() && it->second)
+      t.quant.nonbatch_dims = 1;
+}
 
 void import_xnn_conv(XnnOp& o) { convolve<ops::conv::Attrs, ops::q_conv::Attrs>(o, false, OpId::conv, OpId::q_conv); }
 
