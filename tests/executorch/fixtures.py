@@ -12,7 +12,11 @@ import torch
 from executorch.exir import EdgeCompileConfig, ExecutorchBackendConfig, to_edge, to_edge_transform_and_lower
 from executorch.runtime import Runtime
 
-from programs import Linear, image, seeded, small_programs
+import executorch.exir.passes._quant_patterns_and_replacements  # noqa: F401  operators of quantized embeddings
+import executorch.kernels.quantized  # noqa: F401  kernels that the runtime does not have by itself
+
+import xnnpack_export
+from programs import Block, Linear, Tokens, dim, image, seeded, small_programs
 
 warnings.filterwarnings("ignore")
 PLAIN = EdgeCompileConfig(_check_ir_validity=False)
@@ -39,6 +43,32 @@ def write(folder, program):
     program.write_tensor_data_to_file(str(folder))
 
 
+def partitioned(program):
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+    return to_edge_transform_and_lower(program, compile_config=PLAIN, partitioner=[XnnpackPartitioner()]).to_executorch()
+
+
+def quantized(root, wanted):
+    """Integers: portable kernels, and delegates between these."""
+    rows, tokens = (image(2, 5, 16),), (torch.tensor([[0, 12, 3], [7, 7, 1]]),)
+    if "tokens" in wanted:
+        write(root / "tokens", to_edge(export(seeded(Tokens), tokens), compile_config=PLAIN).to_executorch())
+        run(root / "tokens", [tokens])
+    if "dynamic" in wanted:
+        module = xnnpack_export.quantized(seeded(Linear), (image(2, 8),), dynamic=True)
+        write(root / "dynamic", to_edge(export(module, (image(2, 8),)), compile_config=PLAIN).to_executorch())
+        # Values that spread little, and none: the kernel has a least scale, and one for zeros.
+        run(root / "dynamic", [(image(2, 8),), (image(2, 8) * 1e-3,), (torch.zeros(2, 8),)])
+    if "int8" in wanted:
+        write(root / "int8", partitioned(export(xnnpack_export.quantized(seeded(Block), rows), rows)))
+        run(root / "int8", [rows])
+    if "open_int8" in wanted:
+        shapes = ({0: dim("n", 6)},)
+        module = xnnpack_export.quantized(seeded(Linear), (image(3, 8),), shapes=shapes)
+        write(root / "open_int8", partitioned(export(module, (image(3, 8),), shapes)))
+        run(root / "open_int8", [(image(n, 8),) for n in (1, 3, 6)])
+
+
 def special(root, wanted):
     """Programs that are no single method on portable kernels."""
     exported, x = export(seeded(Linear), (image(2, 8),)), image(2, 8)
@@ -52,8 +82,7 @@ def special(root, wanted):
         np.save(root / "external" / "0_in_0.npy", x.numpy())
         np.save(root / "external" / "0_out_0.npy", seeded(Linear)(x).detach().numpy())
     if "xnnpack" in wanted:
-        from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
-        write(root / "xnnpack", to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()]).to_executorch())
+        write(root / "xnnpack", partitioned(exported))
         run(root / "xnnpack", [(x,)])
     if "own_backend" in wanted:
         from executorch.exir.backend.test.backend_with_compiler_demo import BackendWithCompilerDemo
@@ -70,7 +99,7 @@ def special(root, wanted):
 def main():
     root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "fixtures"
     programs = small_programs()
-    others = ("methods", "external", "xnnpack", "own_backend")
+    others = ("methods", "external", "xnnpack", "own_backend", "tokens", "dynamic", "int8", "open_int8")
     wanted = sys.argv[2:] or [*programs, *others]
     for name, (make, example, shapes, runs) in programs.items():
         if name in wanted:
@@ -79,6 +108,7 @@ def main():
             run(root / name, runs or [example])
             print(name, (root / name / "model.pte").stat().st_size, flush=True)
     special(root, wanted)
+    quantized(root, wanted)
 
 
 main()

@@ -88,11 +88,12 @@ TEST_P(ExecutorchFixtures, GiveWhatExecutorchGives) {
 INSTANTIATE_TEST_SUITE_P(All, ExecutorchFixtures,
                          testing::Values("linear", "convolution", "channels_last", "recurrent", "attention", "total", "cache", "choice",
                                          "reshapes", "open_batch", "open_reshapes", "open_attention", "mixed", "methods", "external",
-                                         "xnnpack"),
+                                         "xnnpack", "tokens", "dynamic", "int8", "open_int8"),
                          [](const auto& fixture) { return std::string(fixture.param); });
 
 TEST(ExecutorchPrograms, AxesThatVaryAreOpen) {
-  const std::tuple<const char*, int, int> kCases[] = {{"open_batch", 0, 6}, {"open_reshapes", 0, 5}, {"open_attention", 1, 7}};
+  const std::tuple<const char*, int, int> kCases[] = {
+      {"open_batch", 0, 6}, {"open_reshapes", 0, 5}, {"open_attention", 1, 7}, {"open_int8", 0, 6}};
   for (const auto& [fixture, axis, bound] : kCases) {
     SCOPED_TRACE(fixture);
     driver::CompileResult compiled;

@@ -112,6 +112,40 @@ class Mixed(nn.Module):
                 torch.nn.functional.pad(x, (1, 2), value=3.0), x.std(0), (x * 3).to(torch.int32) // 2, x.pow(2).mean((0, 1)))
 
 
+class Tokens(nn.Module):
+    """Embeddings in 8, 4 and 2 bits, and rows that are quantized with scales of their own."""
+
+    def __init__(self):
+        super().__init__()
+        self.quantized = quantized = torch.ops.quantized_decomposed
+        self.kernels = {8: quantized.embedding_byte, 4: quantized.embedding_4bit, 2: quantized.embedding_2bit}
+        for bits, groups in ((8, 1), (4, 4), (2, 2)):
+            kind = torch.int8 if bits == 8 else torch.uint8
+            self.register_buffer(f"table{bits}", torch.randint(-128, 128, (13, 2 * bits)).to(kind))
+            self.register_buffer(f"scales{bits}", torch.rand(*([13, groups] if groups > 1 else [13])) + 0.1)
+        self.register_buffer("zeros", torch.randint(-3, 4, (13, 4)).float())
+
+    def forward(self, ids):
+        e = [kernel(getattr(self, f"table{bits}"), getattr(self, f"scales{bits}"), self.zeros if bits == 4 else None,
+                    -(1 << bits - 1), (1 << bits - 1) - 1, ids) for bits, kernel in self.kernels.items()]
+        x = e[0] + e[1] * e[2]
+        scale, zero = self.quantized.choose_qparams_per_token_asymmetric(x, torch.int8)
+        rows = self.quantized.quantize_per_token(x, scale, zero, -128, 127, torch.int8)
+        return *e, scale, zero, rows, self.quantized.dequantize_per_token(rows, scale, zero, -128, 127, torch.int8, torch.float32)
+
+
+class Block(nn.Module):
+    """What an int8 partition cuts into several delegates: layer norm and softmax stay with the portable kernels."""
+
+    def __init__(self, width=16):
+        super().__init__()
+        self.first, self.qkv, self.out = nn.LayerNorm(width), nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+    def forward(self, x):
+        q, k, v = self.qkv(self.first(x)).chunk(3, -1)
+        return x + self.out(torch.softmax(q @ k.transpose(1, 2), -1) @ v)
+
+
 def seeded(make):
     torch.manual_seed(0)
     return make().eval()

@@ -15,13 +15,13 @@ from executorch.exir._serialize._program import deserialize_pte_binary  # noqa: 
 from executorch.runtime import Runtime  # noqa: E402
 
 
-def quantized(module, inputs, dynamic=False, per_channel=True, samples=2):
+def quantized(module, inputs, dynamic=False, per_channel=True, samples=2, shapes=None):
     """The module with PT2E quantization as XNNPACKQuantizer places it."""
     from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import XNNPACKQuantizer, get_symmetric_quantization_config
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
     quantizer = XNNPACKQuantizer()
     quantizer.set_global(get_symmetric_quantization_config(is_per_channel=per_channel, is_dynamic=dynamic))
-    prepared = prepare_pt2e(torch.export.export(module, inputs).module(), quantizer)
+    prepared = prepare_pt2e(torch.export.export(module, inputs, dynamic_shapes=shapes).module(), quantizer)
     for _ in range(samples):
         prepared(*[torch.randn_like(x) if x.dtype == torch.float32 else x for x in inputs])
     prepared(*inputs)

@@ -69,6 +69,20 @@ class Quantized(nn.Module):
         return q.dequantize_per_tensor(q.quantize_per_tensor(y, 0.1, -5, -128, 127, torch.int8), 0.1, -5, -128, 127, torch.int8)
 
 
+class QuantizedRows(nn.Module):
+    """Scales found while running: of the tensor, and of each row."""
+
+    def forward(self, x):
+        import torch.ao.quantization.fx._decomposed  # noqa: F401
+
+        q = torch.ops.quantized_decomposed
+        scale, zero = q.choose_qparams(x, -128, 127, 2.0 ** -12, torch.int8)
+        whole = q.quantize_per_tensor.tensor(x, scale, zero, -128, 127, torch.int8)
+        scales, zeros = q.choose_qparams_per_token_asymmetric(x, torch.int8)
+        rows = q.quantize_per_token(x, scales, zeros, -128, 127, torch.int8)
+        return scale, zero, whole, scales, zeros, rows, q.dequantize_per_token(rows, scales, zeros, -128, 127, torch.int8, torch.float32)
+
+
 class Mobile(nn.Module):
     """What mobile networks have: batch norms to fold, a depthwise convolution, a residual."""
 
@@ -180,6 +194,7 @@ def main():
     make(folder, "found", Found, (x,))
     make(folder, "lstm", lstm, (torch.randn(2, 5, 3),))
     make(folder, "unsupported", Unsupported, (x,))
+    make(folder, "quantized_rows", QuantizedRows, (torch.randn(2, 3, 6) * torch.tensor([[[1.0], [0.01], [0.0]]]),))
 
 
 if __name__ == "__main__":

@@ -65,7 +65,8 @@ void expect_as_torch(const std::string& fixture, double tolerance, const driver:
 }
 
 TEST(TorchFixtures, GiveWhatTorchGives) {
-  for (const char* f : {"conv", "cache", "cache_decomposed", "choose", "repeat", "found", "lstm"}) expect_as_torch(f, 1e-5);
+  for (const char* f : {"conv", "cache", "cache_decomposed", "choose", "repeat", "found", "lstm", "quantized_rows"})
+    expect_as_torch(f, 1e-5);
 }
 
 TEST(TorchFixtures, QuantizedGraphsBecomeIntegerOperators) {
@@ -192,7 +193,8 @@ class Damage {
 
 TEST(TorchFixtures, DamagedProgramsNeverCrash) {
   size_t compiled_count = 0, refused = 0;
-  for (const char* fixture : {"conv", "cache", "cache_decomposed", "choose", "repeat", "found", "lstm", "quantized", "pt2e_qat"}) {
+  for (const char* fixture :
+       {"conv", "cache", "cache_decomposed", "choose", "repeat", "found", "lstm", "quantized", "quantized_rows", "pt2e_qat"}) {
     frontends::torch::ExportedModel whole;
     ir::Problems problems;
     ASSERT_TRUE(frontends::torch::read_archive(source_of(fixture), &whole, &problems)) << texts_of(problems);
