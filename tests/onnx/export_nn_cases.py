@@ -163,12 +163,22 @@ def resize_cases():
     old(13, "Resize", [f(6, 8), None, scale([1.5, 0.5])], suffix="_rank2", constants=(2,), mode="linear")
     old(13, "Resize", [f(3, 6, 8), None, scale([1, 1.5, 0.5])], suffix="_rank3", constants=(2,), mode="linear")
     old(18, "Resize", [x, None, None, np.array([9, 3])], suffix="_axes", constants=(3,), mode="linear", axes=[2, 3])
+    # 5 * 1.8 is 9 where the product is rounded to f32, and below 9 where it is not.
+    for mode in ("nearest", "cubic"):
+        old(13, "Resize", [f(1, 3, 4, 5), None, scale([1, 1, 1.75, 1.8])], suffix="_rounded_" + mode, constants=(2,), mode=mode)
     grid = np.clip(f(1, 3, 2, 2), -1.2, 1.2)
     for padding in ("zeros", "border", "reflection"):
         for mode in ("bilinear", "nearest", "bicubic"):
             if (mode, padding) == ("bicubic", "border"):
                 continue  # ONNX Runtime does not move places beyond the border first, as ONNX's reference does
             old(16, "GridSample", [x, grid], suffix="_%s_%s" % (mode, padding), mode=mode, padding_mode=padding, align_corners=0)
+
+
+def wide_cases():
+    """More operands than one of Mote's instructions can have."""
+    old(13, "Concat", [f(2, n % 3) for n in range(140)], suffix="_wide", axis=1)
+    old(13, "Split", [f(3, 60)], outputs=20, suffix="_wide", axis=1)
+    old(13, "Split", [f(40, 2), np.arange(17) % 3 * 2 + np.array([8] + [0] * 16)], outputs=17, suffix="_wide_sizes", constants=(1,))
 
 
 def main(out):
@@ -178,7 +188,7 @@ def main(out):
     except ImportError as e:
         print("skipped: the Python package is missing: %s" % e)
         return 77
-    for family in (conv_cases, pool_cases, norm_cases, product_cases, quantized_cases, recurrent_cases, resize_cases):
+    for family in (conv_cases, pool_cases, norm_cases, product_cases, quantized_cases, recurrent_cases, resize_cases, wide_cases):
         family()
     made = []
     for case in cases:

@@ -245,5 +245,22 @@ method "m"(%0 "x": f32[4], %1 "c": bool[]) -> ("y", "t") {
 )");
 }
 
+// The crop went with the operands behind the sizes.
+TEST(Shapes, ResizeKeepsScalesAndCrop) {
+  expect_pass({"shapes"},
+              R"(
+method "m"(%0 "x": f32[1,8,9,3], %1 "crop": f32[4]) -> ("y", "z") {
+  %2 = resize(%0, s64[2]{5,4}, _, f32[4]{0.125, 0.25, 0.75, 0.875}) {mode=1, coordinates=6}
+  %3 = resize(%0, s64[2]{5,4}, _, %1) {mode=1, coordinates=6}
+  yield %2, %3
+})",
+              R"(method "m"(%0 "x": f32[1,8,9,3], %1 "crop": f32[4]) -> ("y", "z") {
+  %2: f32[1,5,4,3] = resize(%0) {mode=1, coordinates=6, sizes=[5,4], roi_start=[0.125,0.25], roi_end=[0.75,0.875]}
+  %3: f32[1,5,4,3] = resize(%0, s64[2]{5, 4}, _, %1) {mode=1, coordinates=6}
+  yield %2, %3
+}
+)");
+}
+
 }  // namespace
 }  // namespace mote::passes

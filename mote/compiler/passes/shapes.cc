@@ -153,11 +153,17 @@ bool reduce_axes(Graph& graph, Node& n) {
   return settle(graph, n, a, 1);
 }
 
+// Constant scales and crop go along with the sizes; where only running tells them, the operands stay.
 bool resize_sizes(Graph& graph, Node& n) {
   std::vector<int32_t> sizes;
   if (n.input(1) == nullptr || !ints(n, 1, &sizes) || sizes.size() > 3) return false;
+  const auto given = [&n](size_t i) { return constant_numbers(n.input(i), 6); };
+  const std::vector<double> scales = given(2), crop = given(3);
+  if ((n.input(2) != nullptr && scales.size() != sizes.size()) || (n.input(3) != nullptr && crop.size() != 2 * sizes.size())) return false;
   auto a = n.attributes<ops::resize::Attrs>();
   std::copy(sizes.begin(), sizes.end(), a.sizes);
+  for (size_t i = 0; i < scales.size(); ++i) a.scales[i] = static_cast<float>(scales[i]);
+  for (size_t i = 0; i < crop.size(); ++i) (i < sizes.size() ? a.roi_start[i] : a.roi_end[i - sizes.size()]) = static_cast<float>(crop[i]);
   return settle(graph, n, a, 1);
 }
 

@@ -88,10 +88,10 @@ inline Status check_attrs(const Attrs& a, const InferContext& c, int spatial) no
   return Status::kOk;
 }
 
-// floor(in * scale), or -1 when that is no size.
+// floor(in * scale), or -1 when that is no size. The product is rounded to f32 as in ONNX Runtime: 5 * 1.8f is 9.
 inline int64_t scaled_size(int32_t in, float scale) noexcept {
-  const double size = std::floor(static_cast<double>(in) * static_cast<double>(scale));
-  return scale > 0 && size < 2147483648.0 ? static_cast<int64_t>(size) : -1;
+  const float size = std::floor(static_cast<float>(in) * scale);
+  return scale > 0 && size < 2147483648.0f ? static_cast<int64_t>(size) : -1;
 }
 
 // x (N, 1 to 3 spatial dimensions, C), sizes and scales one per spatial dimension, roi two.
