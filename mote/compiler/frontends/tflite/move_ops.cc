@@ -11,12 +11,32 @@
 #include "mote/ops/q_concat/q_concat.h"
 #include "mote/ops/reverse/reverse.h"
 #include "mote/ops/reverse_sequence/reverse_sequence.h"
+#include "mote/ops/slice/slice.h"
 #include "mote/ops/space_to_batch/space_to_batch.h"
 #include "mote/ops/space_to_depth/space_to_depth.h"
 #include "mote/ops/split/split.h"
 #include "mote/ops/tile/tile.h"
 
 namespace mote::frontends::tflite {
+
+namespace {
+
+// Parts of open sizes that make a whole of a fixed one: how TensorFlow's tensor lists take a new element.
+Value* fixed_as_declared(Op& op, Value* y) {
+  const Dims& dims = op.out().dims;
+  const bool open = y != nullptr && y->type.dynamic != 0 && dims.size() == y->type.dims.size();
+  if (!open || std::any_of(dims.begin(), dims.end(), [](int32_t d) { return d < 0; })) return y;
+  ops::slice::Attrs whole;  // its bounds are the declared sizes, where those of the parts add up to more
+  whole.count = static_cast<int32_t>(dims.size());
+  for (size_t i = 0; i < dims.size(); ++i) {
+    whole.axes[i] = static_cast<int32_t>(i);
+    whole.ends[i] = dims[i];
+    whole.steps[i] = 1;
+  }
+  return op.b.reshape(op.b.op(OpId::slice, whole, {y}), dims);
+}
+
+}  // namespace
 
 void import_concatenation(Op& op) {
   const auto& o = op.options<fb::ConcatenationOptions>();
@@ -40,7 +60,7 @@ void import_concatenation(Op& op) {
   } else {
     y = parts.size() == 1 ? parts[0] : op.b.op(OpId::concat, ops::concat::Attrs{o.axis()}, parts);
   }
-  op.set(activate(op, y, o.fused_activation_function()));
+  op.set(activate(op, fixed_as_declared(op, y), o.fused_activation_function()));
 }
 
 void import_pack(Op& op) {

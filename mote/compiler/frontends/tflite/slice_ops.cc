@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mote/compiler/frontends/common/words.h"
 #include "mote/compiler/frontends/tflite/moves.h"
 #include "mote/ops/slice/slice.h"
 
@@ -87,6 +88,13 @@ void import_strided_slice(Op& op) {
   op.set(y);
 }
 
+// Where each axis ends; a size of -1 means all that is left.
+Value* ends_of(Op& op, Value* starts, Value* sizes) {
+  const auto row = [&](int64_t v) { return op.b.cast(int_vector(op, {v}), dtype_of_value(sizes)); };
+  Value* rest = op.b.op(OpId::equal, {sizes, row(-1)});
+  return op.b.op(OpId::where, {rest, row(kToEnd), op.b.op(OpId::add, {starts, sizes})});
+}
+
 void import_slice(Op& op) {
   Value* x = op.value(0);
   std::vector<int64_t> begin, size;
@@ -108,12 +116,14 @@ void import_slice(Op& op) {
     return op.set(op.b.op(OpId::slice, a, {x}));
   }
   Value *starts = op.value(1), *sizes = op.value(2);
-  Value* ends = op.b.op(OpId::add, {starts, sizes});
-  if (size_known && std::find(size.begin(), size.end(), -1) != size.end())
-    return op.fail("a size of -1 needs a begin that is known when compiling");
+  const bool may_be_rest = !size_known || std::find(size.begin(), size.end(), -1) != size.end();
+  Value* ends = may_be_rest ? ends_of(op, starts, sizes) : op.b.op(OpId::add, {starts, sizes});
   Value* y = op.b.op(OpId::slice, ops::slice::Attrs{}, {x, starts, ends});
   if (y == nullptr || !size_known) return op.set(declare(op, y));
-  y->declared = ir::Type{x->type.dtype, to_dims(op, size), 0};
+  Dims most = to_dims(op, size);
+  for (size_t i = 0; i < rank; ++i)
+    if (most[i] == -1) most[i] = x->type.dims[i];
+  y->declared = ir::Type{x->type.dtype, most, 0};
   std::string error;
   if (!ir::infer(*y->producer, &error)) return op.fail(error);
   op.set(y);
