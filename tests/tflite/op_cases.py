@@ -352,10 +352,12 @@ def softmax(rng, kind):
     return one("SOFTMAX", [x], [y], ("SoftmaxOptions", dict(beta=1.0 if rng.integers(2) else float(rng.uniform(0.3, 2)))))
 
 
-@case("LOG_SOFTMAX", F32)
+@case("LOG_SOFTMAX", F32, INT8, UINT8)
 def log_softmax(rng, kind):
     shape = dims(rng, 3)
-    return one("LOG_SOFTMAX", [Tensor(shape)], [Tensor(shape)])
+    y = act_tensor(rng, shape, kind, 16 / 256)
+    y.zero = {INT8: 127, UINT8: 255}.get(kind, 0)
+    return one("LOG_SOFTMAX", [act_tensor(rng, shape, kind, scale(rng, 0.02, 0.3))], [y])
 
 
 @case("L2_NORMALIZATION", F32, INT8, UINT8)

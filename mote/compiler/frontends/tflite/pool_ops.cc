@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mote/compiler/frontends/common/words.h"
 #include "mote/compiler/frontends/tflite/quant.h"
 #include "mote/compiler/frontends/tflite/window.h"
 #include "mote/ops/avg_pool/avg_pool.h"
@@ -130,9 +131,33 @@ void import_softmax(Op& op) {
   op.set(op.b.op(OpId::q_softmax, a, {x}));
 }
 
+// As LiteRT's kernel for 8 bits: a table of exponentials of distances to the largest, all else in f32.
+static Value* log_softmax_8(Op& op) {
+  const float from = op.in(0).scale(), to = op.out().scale();
+  const int last = rank_of(op.value(0)) - 1;
+  std::vector<float> table(256);
+  for (int i = 0; i < 256; ++i) table[static_cast<size_t>(i)] = std::exp(-from * static_cast<float>(i));
+  Words w(op.b);
+  Value* x = w.cast(op.value(0), DType::s32);
+  Value* most = w.reduce(OpId::reduce_max, x, {last});
+  Value* sum = w.reduce(OpId::reduce_sum, w.gather(op.b.graph().constant<float>({256}, table), w.sub(most, x), 0), {last});
+  Value* offset = w.div(w.add(w.mul(w.cast(most, DType::f32), from), w.op(OpId::log, {sum})), to);
+  Value* y = w.op(OpId::round, {w.sub(w.mul(w.cast(x, DType::f32), from / to), offset)});
+  const bool is_signed = op.out().dtype == DType::s8;
+  y = w.add(y, op.out().zero());
+  y = w.op(OpId::minimum, {w.op(OpId::maximum, {y, w.number(is_signed ? -128 : 0, y)}), w.number(is_signed ? 127 : 255, y)});
+  return w.cast(y, op.out().dtype);
+}
+
 void import_log_softmax(Op& op) {
-  if (op.in(0).is_quantized())
-    return op.fail("LOG_SOFTMAX on quantized numbers is not supported", "keep this operator in float when quantizing");
+  if (op.in(0).is_quantized()) {
+    const bool bytes = op.in(0).dtype == DType::s8 || op.in(0).dtype == DType::u8;
+    if (!bytes || op.out().dtype != op.in(0).dtype || rank_of(op.value(0)) < 1)
+      return op.fail("expected LOG_SOFTMAX of 8 bits to the same type, found " + describe(op.in(0)) + " to " + describe(op.out()),
+                     "keep this operator in float when quantizing");
+    if (need_scale(op, op.in(0)) && need_scale(op, op.out())) op.set(log_softmax_8(op));
+    return;
+  }
   op.set(op.b.op(OpId::log_softmax, {op.value(0)}));
 }
 
