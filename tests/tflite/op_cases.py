@@ -360,6 +360,22 @@ def log_softmax(rng, kind):
     return one("LOG_SOFTMAX", [act_tensor(rng, shape, kind, scale(rng, 0.02, 0.3))], [y])
 
 
+def random_case(code):
+    def make(rng):
+        shape = [int(n) for n in rng.integers(1, 9, int(rng.integers(1, 4)))]
+        seeds = dict(seed=int(rng.integers(-1 << 40, 1 << 40)), seed2=int(rng.integers(-1 << 40, 1 << 40)))
+        op = Op(code, [Tensor.const(np.array(shape, np.int32))], [Tensor(shape)], ("RandomOptions", seeds))
+        x = Tensor(shape)
+        y = Tensor(shape)
+        return [Graph([op, Op("ADD", [x, op.outputs[0]], [y], ("AddOptions", {}))], [x], [y])]
+
+    return make
+
+
+for _code in ("RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL"):
+    CASES[_code] = random_case(_code)
+
+
 @case("L2_NORMALIZATION", F32, INT8, UINT8)
 def l2_normalization(rng, kind):
     shape = dims(rng, int(rng.integers(2, 5)), 1, 9)

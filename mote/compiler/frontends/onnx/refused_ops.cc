@@ -5,7 +5,6 @@
 namespace mote::frontends::onnx {
 namespace {
 
-void refuse_random(NodeContext& c) { c.fail("gives random numbers, which no run could repeat", "make the numbers an input of the model"); }
 void refuse_strings(NodeContext& c) { c.fail("works on strings, which Mote does not have", "do this step before the model runs"); }
 void refuse_images(NodeContext& c) { c.fail("decodes image files, which Mote does not do", "give decoded pixels to the model"); }
 void refuse_training(NodeContext& c) { c.fail("computes gradients, which Mote does not do", "export the model for inference"); }
@@ -17,13 +16,7 @@ void refuse_maps(NodeContext& c) {
 
 void add_refused_ops(OpTable& table);
 void add_refused_ops(OpTable& table) {
-  add_lines(table, {{"RandomNormal", refuse_random, 1, 0},
-                    {"RandomNormalLike", refuse_random, 1, 0},
-                    {"RandomUniform", refuse_random, 1, 0},
-                    {"RandomUniformLike", refuse_random, 1, 0},
-                    {"Multinomial", refuse_random, 1, 0},
-                    {"Bernoulli", refuse_random, 1, 0},
-                    {"StringConcat", refuse_strings, 1, 0},
+  add_lines(table, {{"StringConcat", refuse_strings, 1, 0},
                     {"StringNormalizer", refuse_strings, 1, 0},
                     {"StringSplit", refuse_strings, 1, 0},
                     {"RegexFullMatch", refuse_strings, 1, 0},

@@ -2,34 +2,15 @@
 
 #include <algorithm>
 
+#include "mote/compiler/frontends/common/random_numbers.h"
+#include "mote/compiler/frontends/tflite/moves.h"
 #include "mote/compiler/frontends/tflite/stablehlo.h"
 #include "mote/ops/bitcast/bitcast.h"
 
 namespace mote::frontends::tflite {
 namespace {
 
-// Arithmetic on 32-bit words; blocks lie along axis 0.
-class Bits : public Words {
- public:
-  using Words::Words;
-
-  Value* constant(uint32_t v) { return b.graph().constant<uint32_t>({1}, {v}); }
-  Value* xor_(Value* x, Value* y) { return op(OpId::bitwise_xor, {x, y}); }
-  Value* plus(Value* x, Value* y) { return op(OpId::add, {x, y}); }
-  Value* left(Value* x, uint32_t by) { return op(OpId::shift_left, {x, constant(by)}); }
-  Value* right(Value* x, uint32_t by) { return op(OpId::shift_right, {x, constant(by)}); }
-  Value* rotated(Value* x, uint32_t by) { return op(OpId::bitwise_or, {left(x, by), right(x, 32 - by)}); }
-
-  Value* wide(Value* x) { return cast(x, DType::u64); }
-  Value* low(Value* x) { return cast(op(OpId::bitwise_and, {x, b.graph().constant<uint64_t>({1}, {0xffffffffu})}), DType::u32); }
-  Value* high(Value* x) { return low(op(OpId::shift_right, {x, b.graph().constant<uint64_t>({1}, {32})})); }
-
-  // (n, words) to the u64 numbers that pairs of words make.
-  Value* joined(Value* low_words, Value* high_words) {
-    Value* up = op(OpId::shift_left, {wide(high_words), b.graph().constant<uint64_t>({1}, {32})});
-    return op(OpId::bitwise_or, {up, wide(low_words)});
-  }
-};
+using Bits = RandomBits;
 
 // Two words from two, 20 rounds.
 std::vector<Value*> threefry(Bits& w, const std::vector<Value*>& key, std::vector<Value*> x) {
@@ -43,19 +24,6 @@ std::vector<Value*> threefry(Bits& w, const std::vector<Value*>& key, std::vecto
     }
     x[0] = w.plus(x[0], keys[(group + 1) % 3]);
     x[1] = w.plus(x[1], w.plus(keys[(group + 2) % 3], w.constant(group + 1)));
-  }
-  return x;
-}
-
-// Four words from four, 10 rounds.
-std::vector<Value*> philox(Bits& w, std::vector<Value*> key, std::vector<Value*> x) {
-  constexpr uint64_t kFactors[2] = {0xD2511F53, 0xCD9E8D57};
-  constexpr uint32_t kSteps[2] = {0x9E3779B9, 0xBB67AE85};
-  for (int round = 0; round < 10; ++round) {
-    Value* p0 = w.mul(w.wide(x[0]), w.b.graph().constant<uint64_t>({1}, {kFactors[0]}));
-    Value* p1 = w.mul(w.wide(x[2]), w.b.graph().constant<uint64_t>({1}, {kFactors[1]}));
-    x = {w.xor_(w.xor_(w.high(p1), x[1]), key[0]), w.low(p1), w.xor_(w.xor_(w.high(p0), x[3]), key[1]), w.low(p0)};
-    for (size_t k = 0; k < 2; ++k) key[k] = w.plus(key[k], w.constant(kSteps[k]));
   }
   return x;
 }
@@ -83,11 +51,10 @@ void import_rng_bit_generator(Op& op) {
   const int last = dims_of(state)[0] - 1;
   const std::vector<Value*> key{w.low(number(0)), w.high(number(0))};
   Value* first = number(1);
-  Value* steps = w.op(OpId::range, {w.number(0, DType::s64), w.number(static_cast<double>(blocks), DType::s64), w.number(1, DType::s64)});
-  Value* counters = w.plus(first, w.cast(steps, DType::u64));
+  Value* counters = w.counters(first, blocks);
   std::vector<Value*> x{w.low(counters), w.high(counters)};
   if (!three) x.insert(x.end(), {w.low(number(last == 2 ? 2 : 0)), w.high(number(last == 2 ? 2 : 0))});
-  x = three ? threefry(w, key, x) : philox(w, key, x);
+  x = three ? threefry(w, key, x) : w.philox(key, x);
   std::vector<Value*> columns;
   for (size_t i = 0; i < x.size(); i += pairs ? 2 : 1) columns.push_back(w.unsqueeze(pairs ? w.joined(x[i], x[i + 1]) : x[i], {1}));
   Value* bits = w.slice(w.reshape(w.concat(columns, 1), {-1}), 0, 0, type.count());
@@ -98,6 +65,21 @@ void import_rng_bit_generator(Op& op) {
   if (last == 2) next.push_back(number(2));
   op.set(0, w.concat(next, 0));
   op.set(1, bits);
+}
+
+// LiteRT's numbers for the same seeds, of which it takes the low 32 bits. Where both seeds are 0 it takes others each time it is loaded;
+// here the operators' names differ.
+void import_random(Op& op) {
+  const auto& o = op.options<fb::RandomOptions>();
+  Int64s shape;
+  if (!op.need_ints(0, "the shape", &shape)) return;
+  if (op.out().dtype != DType::f32) return op.fail("expected f32 numbers, found " + describe(op.out()));
+  const int32_t first = static_cast<int32_t>(o.seed()), second = static_cast<int32_t>(o.seed2());
+  const uint64_t other = seed_of(op.b.name());
+  const Dims dims = to_dims(op, shape);
+  if (std::any_of(dims.begin(), dims.end(), [](int32_t d) { return d < 0; })) return op.fail("expected sizes of at least 0");
+  RandomNumbers r(op.b, static_cast<uint64_t>(first), first != 0 || second != 0 ? static_cast<uint64_t>(second) : other);
+  if (op.ok()) op.set(op.code() == fb::BuiltinOperator::RANDOM_UNIFORM ? r.uniform(dims) : r.normal(dims));
 }
 
 }  // namespace mote::frontends::tflite
