@@ -137,19 +137,20 @@ Value* pair_probabilities(NodeContext& c, const Machine& m, Value* scores) {
   Decompose d(c);
   const int32_t pairs = static_cast<int32_t>(m.pairs), classes = static_cast<int32_t>(m.classes);
   const size_t k = static_cast<size_t>(m.classes);
-  std::vector<float> spread(static_cast<size_t>(m.pairs) * k * k), base(k * k);
+  // Places in a row of p, 1 - p and one 0: a matrix product would need pairs times classes times classes constants.
+  const int32_t zero = 2 * pairs;
+  std::vector<int32_t> places(k * k, zero);
   for (size_t i = 0, pair = 0; i < k; ++i) {
     for (size_t j = i + 1; j < k; ++j, ++pair) {
-      spread[pair * k * k + i * k + j] = 1;
-      spread[pair * k * k + j * k + i] = -1;
-      base[j * k + i] = 1;
+      places[i * k + j] = static_cast<int32_t>(pair);
+      places[j * k + i] = pairs + static_cast<int32_t>(pair);
     }
   }
   Value* z = d.add(d.mul(scores, c.b.graph().constant<float>({pairs}, m.prob_a)), c.b.graph().constant<float>({pairs}, m.prob_b));
   Value* p = d.op(OpId::sigmoid, {d.op(OpId::neg, {z})});
   p = d.op(OpId::minimum, {d.op(OpId::maximum, {p, d.number(1e-7, DType::f32)}), d.number(1 - 1e-7, DType::f32)});
-  Value* flat = d.add(d.matmul(p, c.b.graph().constant<float>({pairs, classes * classes}, spread)),
-                      c.b.graph().constant<float>({classes * classes}, base));
+  Value* row = d.concat({p, d.sub(d.number(1, DType::f32), p), d.mul(d.slice(p, 1, 0, 1), 0.0)}, 1);
+  Value* flat = d.gather(row, c.b.graph().constant<int32_t>({classes * classes}, places), 1);
   return d.reshape(flat, {-1, classes, classes});
 }
 
