@@ -18,10 +18,16 @@ namespace {
 
 [[noreturn]] void raise_problems(const std::string& model, const ir::Problems& problems) {
   nb::list list;
-  for (const ir::Problem& p : problems) list.append(nb::make_tuple(p.where, p.what, p.advice));
+  for (const ir::Problem& p : problems) list.append(nb::make_tuple(text_of(p.where), text_of(p.what), text_of(p.advice)));
   nb::dict fields;
   fields["problems"] = list;
   raise_as("CompileError", fields, tools::problems_text(model, problems));
+}
+
+nb::list texts_of(const std::vector<std::string>& all) {
+  nb::list list;
+  for (const std::string& text : all) list.append(text_of(text));
+  return list;
 }
 
 driver::Array array_of(const std::string& name, nb::handle object) {
@@ -178,9 +184,9 @@ nb::dict CompileCall::run(const frontends::Source& source) {
   }
   d["image"] = open_owned(result, result->file.data(), result->file.size, open);
   d["frontend"] = result->frontend;
-  d["log"] = result->log;
-  d["notes"] = result->notes;
-  d["warnings"] = warnings;
+  d["log"] = text_of(result->log);
+  d["notes"] = texts_of(result->notes);
+  d["warnings"] = texts_of(warnings);
   d["peak_bytes"] = result->peak_bytes;
   d["lower_bound_bytes"] = result->lower_bound_bytes;
   for (const auto& [name, seconds] : result->stage_seconds) stages[name.c_str()] = seconds;

@@ -14,6 +14,9 @@ namespace mote::python {
 
 namespace nb = nanobind;
 
+// Text with bytes of a model in it, which need not be UTF-8: such bytes are written as \xff.
+nb::object text_of(const std::string& text);
+
 // Throws mote.Error, with everything the library says of it.
 [[noreturn]] void raise(const Error& error);
 [[noreturn]] void raise(mote_code code, const std::string& message);
@@ -36,7 +39,7 @@ PyObject* guarded(Work work) noexcept {
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& e) {
-    PyErr_SetString(PyExc_RuntimeError, e.what());
+    PyErr_SetObject(PyExc_RuntimeError, text_of(e.what()).ptr());
   }
   return nullptr;
 }

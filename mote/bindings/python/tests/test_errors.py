@@ -1,6 +1,7 @@
 """Errors are Python's own kinds, and speak Python."""
 
 import pathlib
+import random
 import re
 
 import pytest
@@ -36,6 +37,21 @@ def test_open_sizes_are_asked_for_in_python(open_rows):
         mote.compile(open_rows, dim={"cols": (1, 8)})
     texts = [str(raised.value), *(word for problem in raised.value.problems for word in problem)]
     assert not [t for t in texts if re.search(r"(^|\s)--[a-z]", t)], texts
+
+
+def test_damaged_names_that_are_not_utf8():
+    """A damaged model is reported like any other; bytes that are no text are written out."""
+    whole = (ROOT / "tests/torch/fixtures/cache/model.pt2").read_bytes()
+    said = []
+    for seed in range(100):
+        damaged, chance = bytearray(whole), random.Random(seed)
+        for _ in range(8):
+            damaged[chance.randrange(len(damaged))] = chance.choice((0xFF, 0x80, 0xC3))
+        try:
+            mote.compile(bytes(damaged), golden_examples=0)
+        except mote.Error as error:
+            said.append(str(error))
+    assert [text for text in said if r"\x" in text]
 
 
 @pytest.mark.parametrize(
