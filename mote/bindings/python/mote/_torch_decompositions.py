@@ -12,7 +12,7 @@ import torch._refs  # registers decompositions
 from torch import Tensor
 from torch._decomp import global_decomposition_table
 
-from . import _torch_eigen, _torch_fft, _torch_linalg, _torch_order, _torch_polynomials, _torch_special
+from . import _torch_eigen, _torch_experts, _torch_fft, _torch_linalg, _torch_order, _torch_polynomials, _torch_special
 from ._torch_order import searchsorted, too_many
 
 # --- numbers ---
@@ -292,6 +292,7 @@ def _own() -> dict[Any, Callable[..., Any]]:
         **_torch_linalg.table(),
         **_torch_eigen.table(),
         **_torch_fft.table(),
+        **_torch_experts.table(),
     }
 
 

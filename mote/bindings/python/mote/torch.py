@@ -45,8 +45,9 @@ def decompositions() -> dict[Any, Any]:
     """Decompositions to what Mote takes: PyTorch's own, and more (_torch_decompositions.py). For ExportedProgram.run_decompositions, before
     torch.export.save writes a file for `mote compile`."""
     from ._torch_decompositions import table
+    from ._torch_experts import of_transformers
 
-    return dict(table(frozenset(_mote.exported_operators())))
+    return {**table(frozenset(_mote.exported_operators())), **of_transformers()}
 
 
 def export(

@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import mote
 import mote.torch
+from mote import _torch_experts
 
 F = torch.nn.functional
 
@@ -237,6 +238,22 @@ def test_singular_vectors_make_the_matrix_again():
         u, s, vh = through_mote(lambda v: torch.linalg.svd(v, full_matrices=full), a)
         torch.testing.assert_close((u[:, :3] * s) @ vh, a, rtol=1e-4, atol=1e-5)
         torch.testing.assert_close(u.T @ u, torch.eye(u.shape[1]), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("ends", [[1, 1, 4, 5], [0, 3, 6, 6]])
+@pytest.mark.parametrize("rows", [3, 6])
+def test_products_with_the_weights_of_experts(rows, ends):
+    """Mixtures of experts: rows sorted by expert, each with its expert's weight; fewer rows than experts, as in decoding, and more."""
+    ends = torch.tensor(ends, dtype=torch.int32).clamp(max=rows)
+    # PyTorch exports its own operator for bfloat16 alone; transformers has one for the others.
+    grouped = torch.ops.aten._grouped_mm
+    for dtype, op in ((torch.float32, _torch_experts.grouped_product), (torch.bfloat16, lambda *t: grouped(*t))):
+        x, weight = torch.randn(rows, 8, dtype=dtype), torch.randn(4, 8, 16, dtype=dtype)
+        expected, begin = torch.zeros(rows, 16, dtype=dtype), 0
+        for expert, end in enumerate(ends.tolist()):
+            expected[begin:end] = x[begin:end] @ weight[expert]
+            begin = end
+        torch.testing.assert_close(through_mote(op, x, weight, ends)[:begin], expected[:begin])
 
 
 def test_decompositions_serve_files(tmp_path):
