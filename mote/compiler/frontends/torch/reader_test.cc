@@ -89,6 +89,15 @@ TEST(TorchTensors, StridesAreWalkedAndDenseOnesShared) {
   EXPECT_EQ(std::vector<float>(f, f + 6), (std::vector<float>{0, 3, 1, 4, 2, 5}));
 }
 
+TEST(TorchTensors, TensorsWithoutElementsNeedNoBytes) {
+  ir::Dims dims;
+  ir::Bytes bytes;
+  std::string error;
+  ASSERT_TRUE(dense_bytes(tensor_of({1, 0, 32}, {32, 32, 1}, 0), &dims, &bytes, &error)) << error;
+  EXPECT_EQ(dims, (ir::Dims{1, 0, 32}));
+  EXPECT_EQ(bytes.size, 0u);
+}
+
 TEST(TorchTensors, ElementsOutsideOfTheBytesAreRefused) {
   ir::Bytes bytes;
   std::string error;

@@ -43,6 +43,7 @@ bool dense_bytes(const TensorData& t, ir::Dims* dims, ir::Bytes* out, std::strin
     return false;
   }
   uint64_t count = 1;
+  const bool empty = std::find(t.shape.begin(), t.shape.end(), 0) != t.shape.end();
   bool fine = t.offset >= 0 && static_cast<uint64_t>(t.offset) <= t.bytes.size / width;
   // The last element lies where every index is at its end; strides below zero do not come from torch.
   uint64_t last = fine ? static_cast<uint64_t>(t.offset) : 0;
@@ -51,7 +52,7 @@ bool dense_bytes(const TensorData& t, ir::Dims* dims, ir::Bytes* out, std::strin
     fine = t.shape[i] >= 0 && t.shape[i] <= INT32_MAX && strides[i] >= 0 && strides[i] <= INT32_MAX;
     if (!fine) break;
     count *= static_cast<uint64_t>(t.shape[i]);
-    if (t.shape[i] > 0) last += static_cast<uint64_t>(t.shape[i] - 1) * static_cast<uint64_t>(strides[i]);
+    if (!empty) last += static_cast<uint64_t>(t.shape[i] - 1) * static_cast<uint64_t>(strides[i]);
     fine = count <= kMaxTensorBytes / width && last <= t.bytes.size;
     dims->push_back(static_cast<int32_t>(t.shape[i]));
   }
