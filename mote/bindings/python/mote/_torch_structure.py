@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -88,6 +89,22 @@ def structure_of(exported: ExportedProgram) -> dict[str, Any]:
     if "tensor" not in structure["inputs"]:
         structure["library"] = "torch"
     return structure if own_classes(exported) is None else {**structure, "own": True}
+
+
+def results_of(exported: ExportedProgram) -> str:
+    """The results' structure in the words of torch.export's files, whose keys name the program's outputs."""
+
+    def spec(structure: Any) -> dict[str, Any]:
+        if structure == "*":
+            return {"type": None, "context": None, "children_spec": []}
+        kind, parts = next(iter(structure.items()))
+        if kind in ("tuple", "list"):
+            return {"type": kind, "context": "null", "children_spec": [spec(part) for part in parts]}
+        named = parts[1] if kind == "named" else parts
+        named = [(key, part) for key, part in named if part != {"none": []}]
+        return {"type": kind, "context": json.dumps([key for key, _ in named]), "children_spec": [spec(part) for _, part in named]}
+
+    return json.dumps([1, spec(_of_spec(exported.call_spec.out_spec)[0])])
 
 
 @dataclasses.dataclass

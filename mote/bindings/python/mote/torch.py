@@ -23,7 +23,7 @@ from ._errors import Error, WrongType
 from ._options import ModelOptions
 from ._program import Program
 from ._structure import KEY, StructuredProgram
-from ._torch_structure import own_classes, structure_of
+from ._torch_structure import own_classes, results_of, structure_of
 
 __all__ = ["compile", "decompositions", "export"]
 
@@ -111,8 +111,8 @@ def _lowered(exported: ExportedProgram, custom_ops: Iterable[str]) -> ExportedPr
 
 
 def _serialized(exported: ExportedProgram) -> str:
-    """The program as torch.export.save writes it, without weights, and without how modules call each other: a program has its own way to
-    say how it is called, and classes of the user's own need not be registered with PyTorch."""
+    """The program as torch.export.save writes it, without weights, and without how modules call each other but for the results' structure:
+    a program has its own way to say how it is called, and classes of the user's own need not be registered with PyTorch."""
     from torch._export.serde import schema, serialize
     from torch.export.graph_signature import SymBoolArgument
 
@@ -126,8 +126,11 @@ def _serialized(exported: ExportedProgram) -> str:
         return schema.Argument.create(as_sym_bool=schema.SymBoolArgument.create(as_name=spec.name))
 
     serializer.serialize_argument_spec = argument
+    graph_module = serializer.serialize(exported.graph_module)
+    results = schema.ModuleCallSignature(inputs=[], outputs=[], in_spec="", out_spec=results_of(exported), forward_arg_names=None)
+    graph_module.module_call_graph = [schema.ModuleCallEntry(fqn="", signature=results)]
     program = schema.ExportedProgram(
-        graph_module=serializer.serialize(exported.graph_module),
+        graph_module=graph_module,
         opset_version={"aten": torch._C._get_max_operator_version()},
         range_constraints=serialize.serialize_range_constraints(exported.range_constraints),
         schema_version=schema.SchemaVersion(*schema.SCHEMA_VERSION),

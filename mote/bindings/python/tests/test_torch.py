@@ -373,3 +373,24 @@ def test_custom_operators_are_passed_through():
     program = mote.torch.compile(Net(), (a, b))
     torch.testing.assert_close(program(a, b), Net()(a, b))
     assert "motetest::blend" in program.inspect()["ops"]
+
+
+def test_outputs_have_the_names_of_the_results(tmp_path):
+    class Named(torch.nn.Module):
+        def __init__(self, give):
+            super().__init__()
+            self.linear, self.give = torch.nn.Linear(3, 2), give
+
+        def forward(self, x):
+            return self.give(self.linear(x), x)
+
+    x = torch.randn(1, 3)
+    for give, names in (
+        (lambda y, x: y, ["output"]),
+        (lambda y, x: (y, y + 1), ["output_0", "output_1"]),
+        (lambda y, x: {"logits": y, "states": [x + 1, y * 2], "none": None}, ["logits", "states_0", "states_1"]),
+    ):
+        exported = mote.torch.export(Named(give), (x,))
+        torch.export.save(exported, tmp_path / "m.pt2")
+        for program in (mote.torch.compile(exported), mote.compile(tmp_path / "m.pt2")):
+            assert [output["name"] for output in program.outputs] == names

@@ -160,19 +160,27 @@ Value* Importer::output_value(const Item& item, Scope& scope) {
 }
 
 void Importer::add_outputs(const Part& part, ir::Method& method, Scope& scope) {
+  using Kind = OutputSpec::Kind;
+  const ProgramDef& program = part.program;
   std::set<std::string> taken;
-  for (size_t i = 0; i < part.program.outputs.size(); ++i) {
-    const OutputSpec& spec = part.program.outputs[i];
-    if (spec.kind == OutputSpec::Kind::kOther)
+  const auto user = [](const OutputSpec& o) { return o.kind == Kind::kUser; };
+  const auto users = static_cast<size_t>(std::count_if(program.outputs.begin(), program.outputs.end(), user));
+  const bool named = program.output_names.size() == users;
+  size_t at = 0;
+  for (size_t i = 0; i < program.outputs.size(); ++i) {
+    const OutputSpec& spec = program.outputs[i];
+    if (spec.kind == Kind::kOther)
       problem("output " + std::to_string(i), "is a gradient; programs for inference have none", "export the model without its loss");
-    if (spec.kind == OutputSpec::Kind::kParameter) problem("'" + spec.target + "'", "a parameter is changed; only buffers may be");
-    if (spec.kind != OutputSpec::Kind::kUser || spec.value.kind == Item::Kind::kNone) continue;
+    if (spec.kind == Kind::kParameter) problem("'" + spec.target + "'", "a parameter is changed; only buffers may be");
+    if (!user(spec)) continue;
+    const std::string base = named ? program.output_names[at++] : spec.value.text.empty() ? "output_" + std::to_string(i) : spec.value.text;
+    if (spec.value.kind == Item::Kind::kNone) continue;
     Value* v = output_value(spec.value, scope);
     if (v == nullptr) continue;  // reported where it failed
     // What is given back is what it is now: a state may change behind it.
     if (v->kind == ir::ValueKind::kState) v = ir::NodeBuilder(graph_, *scope.block, spec.value.text).op(OpId::copy, {v});
-    std::string name = spec.value.text.empty() ? "output_" + std::to_string(i) : spec.value.text;
-    for (int k = 2; !taken.insert(name).second; ++k) name = spec.value.text + "_" + std::to_string(k);
+    std::string name = base;
+    for (int k = 2; !taken.insert(name).second; ++k) name = base + "_" + std::to_string(k);
     graph_.add_output(method, name, v);
   }
 }

@@ -4,6 +4,7 @@
 #include "mote/compiler/frontends/torch/expression.h"
 #include "mote/compiler/frontends/torch/import.h"
 #include "mote/compiler/frontends/torch/json.h"
+#include "mote/compiler/frontends/torch/output_names.h"
 
 namespace mote::frontends::torch {
 namespace {
@@ -134,6 +135,31 @@ TEST(TorchSchema, BrokenProgramsAreRefusedWithAReason) {
   std::string deep;
   for (int i = 0; i < 100000; ++i) deep += "[";
   EXPECT_NE(import_json(deep)[0].what.find("nested too deeply"), std::string::npos);
+}
+
+// The pytree of results as torch.export writes it, as a program's text.
+std::vector<std::string> names_of(const std::string& spec) {
+  Json module = {{"module_call_graph", {{{"fqn", ""}, {"signature", {{"out_spec", "[1, " + spec + "]"}}}}}},
+                 {"treespec_namedtuple_fields", {{"m.Pair", {"first", "second"}}}}};
+  return read_output_names(module);
+}
+
+TEST(TorchSchema, OutputsAreNamedByTheModulesResults) {
+  using Names = std::vector<std::string>;
+  const std::string leaf = R"({"type": null, "context": null, "children_spec": []})";
+  const std::string two = "[" + leaf + ", " + leaf + "]";
+  const std::string pair = R"({"type": "builtins.tuple", "context": "null", "children_spec": )" + two + "}";
+  EXPECT_EQ(names_of(leaf), (Names{"output"}));
+  EXPECT_EQ(names_of(pair), (Names{"output_0", "output_1"}));
+  EXPECT_EQ(
+      names_of(R"({"type": "some.ModelOutput", "context": "[\"logits\", \"hidden\"]", "children_spec": [)" + leaf + ", " + pair + "]}"),
+      (Names{"logits", "hidden_0", "hidden_1"}));
+  EXPECT_EQ(names_of(R"({"type": "collections.namedtuple", "context": "\"m.Pair\"", "children_spec": )" + two + "}"),
+            (Names{"first", "second"}));
+  // Keys that are not as many as there are children, or no text, count for nothing.
+  EXPECT_EQ(names_of(R"({"type": "builtins.dict", "context": "[\"a\"]", "children_spec": )" + two + "}"), (Names{"output_0", "output_1"}));
+  EXPECT_EQ(names_of(R"({"type": "builtins.dict", "context": "[1, 2]", "children_spec": )" + two + "}"), (Names{"output_0", "output_1"}));
+  EXPECT_TRUE(read_output_names(Json::object()).empty());
 }
 
 TEST(TorchArchive, OtherFilesAreNoArchives) {

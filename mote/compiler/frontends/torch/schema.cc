@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mote/compiler/frontends/torch/json.h"
+#include "mote/compiler/frontends/torch/output_names.h"
 
 namespace mote::frontends::torch {
 namespace {
@@ -301,6 +302,7 @@ bool read_program(std::string_view json, ProgramDef* out, std::string* error) {
     const Json& signature = member(module, "signature");
     for (const Json& i : list(member(signature, "input_specs"), "input_specs")) out->inputs.push_back(read_input(i));
     for (const Json& o : list(member(signature, "output_specs"), "output_specs")) out->outputs.push_back(read_output(o));
+    out->output_names = read_output_names(module);
     if (const Json* r = optional_member(j, "range_constraints"); r != nullptr) out->ranges = read_ranges(*r);
     if (const Json* v = optional_member(j, "torch_version"); v != nullptr) out->torch_version = text(*v, "torch_version");
   });

@@ -94,6 +94,7 @@ struct ProgramDef {
   GraphDef graph;
   std::vector<InputSpec> inputs;
   std::vector<OutputSpec> outputs;
+  std::vector<std::string> output_names;  // of the user outputs; empty: those of their nodes
   std::map<std::string, Range> ranges;
   std::string torch_version;
 };

@@ -54,10 +54,10 @@ struct ExportedModel {
 // Fills an empty graph. Everything unsupported is reported at once; false when anything was.
 //
 // Inputs are the signature's user inputs in their order, under the placeholders' names: tensors, and symbolic integers as s64 scalars.
-// Constant inputs (Python numbers, strings, None) are no inputs. Outputs are the user outputs in their order: tensors under their nodes'
-// names; integers as s64, floats as f64, booleans as bool scalars; None is left out. Mutated buffers are states; a mutated user input
-// becomes an additional output "NAME.mutated" behind the others. Open dimensions are symbols named as torch names them ("s77"); --dim takes
-// that name or INPUT.AXIS.
+// Constant inputs (Python numbers, strings, None) are no inputs. Outputs are the user outputs in their order, named by the module's results
+// (output_names.h); integers as s64, floats as f64, booleans as bool scalars; None is left out. Mutated buffers are states; a mutated user
+// input becomes an additional output "NAME.mutated" behind the others. Open dimensions are symbols named as torch names them ("s77"); --dim
+// takes that name or INPUT.AXIS.
 bool import_exported(const ExportedModel& model, const ImportOptions& options, ir::Graph& graph, ir::Problems* problems);
 
 // Every operator overload that the importer takes as it is ("aten.linear.default"), sorted: what a table of decompositions should leave
