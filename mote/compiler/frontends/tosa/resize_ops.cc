@@ -81,8 +81,12 @@ void import_resize(Op& op) {
   if (mode != fb::ResizeMode::NEAREST && mode != fb::ResizeMode::BILINEAR) return op.fail("expected the mode NEAREST or BILINEAR");
   const bool nearest = mode == fb::ResizeMode::NEAREST;
   const DType t = x->type.dtype;
-  if (!nearest && !is_float(t)) x = op.cast(x, t == DType::s8 ? DType::s32 : DType::s64);
-  op.set(resize(op, resize(op, x, lines[0], 1, nearest), lines[1], 2, nearest));
+  // Sums of INT16 have 48 bits: 32 are enough where the weights are small.
+  const bool wide = t == DType::s16 && !nearest;
+  const bool fits = lines[0].numerator * lines[1].numerator < (1 << 16);
+  if (!nearest && !is_float(t)) x = op.cast(x, wide && !fits ? DType::s64 : DType::s32);
+  Value* y = resize(op, resize(op, x, lines[0], 1, nearest), lines[1], 2, nearest);
+  op.set(wide ? op.cast(y, DType::s64) : y);
 }
 
 }  // namespace mote::frontends::tosa
