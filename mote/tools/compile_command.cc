@@ -189,10 +189,16 @@ int compile_to_tosa(const CommandSettings& s) {
   check_output_path(s.output, s.model);
   std::vector<uint8_t> bytes;
   ir::Problems problems;
-  if (!model_to_tosa(source, all_options(s), &bytes, &problems)) return report_problems(s, problems, {});
+  std::vector<std::string> rounding;
+  if (!model_to_tosa(source, all_options(s), &bytes, &problems, &rounding)) return report_problems(s, problems, {});
   save(s.output, {bytes.data(), bytes.size()});
-  if (s.json) print_json({{"model", s.model}, {"file", s.output}, {"file_bytes", bytes.size()}});
-  else std::printf("%s -> %s, %s\n", s.model.c_str(), s.output.c_str(), bytes_text(bytes.size()).c_str());
+  if (s.json) {
+    print_json({{"model", s.model}, {"file", s.output}, {"file_bytes", bytes.size()}, {"rounds_otherwise", rounding}});
+    return kSuccess;
+  }
+  std::printf("%s -> %s, %s\n", s.model.c_str(), s.output.c_str(), bytes_text(bytes.size()).c_str());
+  if (!rounding.empty()) std::printf("Scaled by floats here: TOSA's integers may differ by one step where these round (docs/tosa.md):\n");
+  for (const std::string& node : rounding) std::printf("  %s\n", node.c_str());
   return kSuccess;
 }
 

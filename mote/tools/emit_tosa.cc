@@ -3,9 +3,23 @@
 #include "mote/compiler/emit/tosa/emit_tosa.h"
 
 namespace mote::tools {
+namespace {
+
+// dequantize -> operator -> quantize as one integer operator, without what else the second phase does.
+void make_integers(ir::Graph& graph, const passes::PassOptions& options) {
+  constexpr int kMostRounds = 20;
+  bool changed = true;
+  for (int round = 0; changed && round < kMostRounds; ++round) {
+    changed = false;
+    for (const char* name : {"quant_moves", "quant_products", "quant_elements", "quant_tables", "fold", "identities", "cse", "dce"})
+      changed = passes::run_pass(name, graph, options) || changed;
+  }
+}
+
+}  // namespace
 
 bool model_to_tosa(const frontends::Source& source, const driver::CompileOptions& options, std::vector<uint8_t>* out,
-                   ir::Problems* problems) {
+                   ir::Problems* problems, std::vector<std::string>* rounding) {
   const frontends::Frontend* frontend = frontends::find_frontend(source);
   if (frontend == nullptr) {
     problems->push_back({source.path, "expected an ONNX, TFLite, torch.export, ExecuTorch or TOSA model", ""});
@@ -22,7 +36,8 @@ bool model_to_tosa(const frontends::Source& source, const driver::CompileOptions
     problems->push_back({"passes", error, ""});
     return false;
   }
-  return emit::emit_tosa(graph, out, problems);
+  if (options.passes.fuse && options.passes.optimize) make_integers(graph, how);
+  return emit::emit_tosa(graph, out, problems, rounding);
 }
 
 }  // namespace mote::tools

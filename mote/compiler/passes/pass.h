@@ -60,7 +60,7 @@ class PassRun {
 // Runs both phases, to a fixed point where passes feed each other. False with *error when a pass broke the graph (a defect) or failed.
 bool run_passes(ir::Graph& graph, const PassOptions& options, std::string* error);
 
-// Runs one pass by its name; true when it changed the graph. For tests.
+// Runs one pass by its name; true when it changed the graph. For tests, and emitters that want a few.
 bool run_pass(const std::string& name, ir::Graph& graph, const PassOptions& options = {});
 
 // Names in order, for --help.

@@ -1,15 +1,9 @@
-// Elements one by one, and reductions.
+// Operators that TOSA has for elements one by one.
 
 #include <cmath>
 
 #include "mote/compiler/emit/tosa/writer.h"
-#include "mote/compiler/ir/infer.h"
-#include "mote/ops/batch_norm/batch_norm.h"
 #include "mote/ops/clip/clip.h"
-#include "mote/ops/common/arg_reduce.h"
-#include "mote/ops/common/reduce.h"
-#include "mote/ops/div/div.h"
-#include "mote/ops/softmax/softmax.h"
 
 namespace mote::emit::tosa {
 namespace {
@@ -75,8 +69,6 @@ bool needs_wide(fb::Op code) {
   }
 }
 
-bool narrow(fb::DType t) { return t == fb::DType::INT8 || t == fb::DType::INT16; }
-
 Operand binary(Writer& w, const Node& n, fb::Op code) {
   const int rank = n.outputs[0]->type.rank();
   const bool swapped = n.is(OpId::less) || n.is(OpId::less_equal);
@@ -103,81 +95,6 @@ Operand binary(Writer& w, const Node& n, fb::Op code) {
   }
   const Operand r = w.binary(code, w.cast(x, fb::DType::INT32), w.cast(y, fb::DType::INT32));
   return r.type == fb::DType::BOOL ? r : w.cast(r, type);
-}
-
-Operand reduce(Writer& w, const Operand& x, OpId id, int axis) {
-  Dims dims = x.dims;
-  dims[static_cast<size_t>(axis)] = 1;
-  const auto propagate = fb::NanPropagationMode::PROPAGATE;
-  switch (id) {
-    case OpId::reduce_sum:
-      return w.op(fb::Op::REDUCE_SUM, fb::Attribute::ReduceSumAttribute, fb::CreateReduceSumAttribute(w.b, axis).Union(), {x}, x.type,
-                  dims);
-    case OpId::reduce_prod:
-      return w.op(fb::Op::REDUCE_PRODUCT, fb::Attribute::ReduceProductAttribute, fb::CreateReduceProductAttribute(w.b, axis).Union(), {x},
-                  x.type, dims);
-    case OpId::reduce_max:
-      return w.op(fb::Op::REDUCE_MAX, fb::Attribute::ReduceMaxAttribute, fb::CreateReduceMaxAttribute(w.b, axis, propagate).Union(), {x},
-                  x.type, dims);
-    case OpId::reduce_min:
-      return w.op(fb::Op::REDUCE_MIN, fb::Attribute::ReduceMinAttribute, fb::CreateReduceMinAttribute(w.b, axis, propagate).Union(), {x},
-                  x.type, dims);
-    case OpId::reduce_all:
-      return w.op(fb::Op::REDUCE_ALL, fb::Attribute::ReduceAllAttribute, fb::CreateReduceAllAttribute(w.b, axis).Union(), {x}, x.type,
-                  dims);
-    default:
-      return w.op(fb::Op::REDUCE_ANY, fb::Attribute::ReduceAnyAttribute, fb::CreateReduceAnyAttribute(w.b, axis).Union(), {x}, x.type,
-                  dims);
-  }
-}
-
-bool is_reduction(const Node& n) {
-  switch (static_cast<OpId>(n.op)) {
-    case OpId::reduce_sum:
-    case OpId::reduce_prod:
-    case OpId::reduce_max:
-    case OpId::reduce_min:
-    case OpId::reduce_all:
-    case OpId::reduce_any:
-    case OpId::reduce_mean: return true;
-    default: return false;
-  }
-}
-
-Operand reduction(Writer& w, const Node& n) {
-  const auto a = n.attributes<ops::ReduceAttrs>();
-  Operand x = w.of(n.inputs[0]);
-  const int rank = n.inputs[0]->type.rank();
-  std::vector<int64_t> axes(a.axes, a.axes + std::clamp(a.axis_count, 0, 8));
-  if (n.input(1) != nullptr && !ir::known_ints(*n.inputs[1], &axes)) w.fail("axes must be known when compiling");
-  const bool logical = n.is(OpId::reduce_all) || n.is(OpId::reduce_any), mean = n.is(OpId::reduce_mean);
-  if (x.type == fb::DType::INT48 || is_unsigned(n.inputs[0]->type.dtype)) w.fail("TOSA has no such reduction");
-  if ((n.is(OpId::reduce_sum) && narrow(x.type)) || ((n.is(OpId::reduce_prod) || mean) && !is_float(x.type)) ||
-      (logical && x.type != fb::DType::BOOL))
-    w.fail("TOSA has no such reduction");
-  for (int i = 0; axes.empty() && i < rank; ++i) axes.push_back(i);
-  double count = 1;
-  for (const int64_t axis : axes) {
-    const int at = static_cast<int>(axis < 0 ? axis + rank : axis);
-    if (!w.ok() || at < 0 || at >= rank) break;
-    count *= x.dims[static_cast<size_t>(at)];
-    x = reduce(w, x, mean ? OpId::reduce_sum : static_cast<OpId>(n.op), at);
-  }
-  if (mean && w.ok()) x = w.binary(fb::Op::MUL, x, w.number(x.type, 1 / count, rank));
-  return w.ok() ? w.reshape(x, n.outputs[0]->type.dims) : x;
-}
-
-Operand arg_max(Writer& w, const Node& n) {
-  const auto a = n.attributes<ops::ArgAttrs>();
-  const Operand x = w.of(n.inputs[0]);
-  const int rank = n.inputs[0]->type.rank(), axis = a.axis < 0 ? a.axis + rank : a.axis;
-  if (a.select_last != 0 || a.flat != 0 || axis < 0 || axis >= rank) w.fail("TOSA takes the first of the largest elements along an axis");
-  if (!w.ok()) return {};
-  Dims dims = x.dims;
-  dims.erase(dims.begin() + axis);
-  const auto kind = fb::CreateArgMaxAttribute(w.b, axis, fb::NanPropagationMode::PROPAGATE).Union();
-  const Operand y = w.op(fb::Op::ARGMAX, fb::Attribute::ArgMaxAttribute, kind, {x}, fb::DType::INT32, dims);
-  return w.reshape(y, n.outputs[0]->type.dims);
 }
 
 Operand clip(Writer& w, const Node& n) {
@@ -216,74 +133,6 @@ Operand cast(Writer& w, const Node& n) {
   return w.cast(x, type);
 }
 
-// Of softmax and log_softmax.
-Operand softmax(Writer& w, const Node& n) {
-  const Operand x = w.of(n.inputs[0]);
-  const int rank = n.inputs[0]->type.rank(), given = n.attributes<ops::softmax::Attrs>().axis, axis = given < 0 ? given + rank : given;
-  if (!w.ok()) return {};
-  const Operand less = w.binary(fb::Op::SUB, x, reduce(w, x, OpId::reduce_max, axis));
-  const Operand e = w.op(fb::Op::EXP, {less}, x.type, x.dims);
-  const Operand sum = reduce(w, e, OpId::reduce_sum, axis);
-  if (n.is(OpId::log_softmax)) return w.binary(fb::Op::SUB, less, w.op(fb::Op::LOG, {sum}, sum.type, sum.dims));
-  return w.binary(fb::Op::MUL, e, w.op(fb::Op::RECIPROCAL, {sum}, sum.type, sum.dims));
-}
-
-// x * factor + shift for each channel, from constants.
-Operand batch_norm(Writer& w, const Node& n) {
-  const auto a = n.attributes<ops::batch_norm::Attrs>();
-  const Operand x = w.of(n.inputs[0]);
-  const size_t rank = x.dims.size(), axis = static_cast<size_t>(a.axis < 0 ? a.axis + static_cast<int>(rank) : a.axis);
-  std::vector<double> of[4];
-  for (size_t i = 0; i < 4; ++i)
-    if (!ir::known_floats(*n.inputs[i + 1], &of[i]) || of[i].size() != of[0].size()) w.fail("scale, bias, mean and variance must be known");
-  if (!w.ok() || axis >= rank) return {};
-  std::vector<double> factor, shift;
-  for (size_t i = 0; i < of[0].size(); ++i) {
-    factor.push_back(of[0][i] / std::sqrt(of[3][i] + static_cast<double>(a.epsilon)));
-    shift.push_back(of[1][i] - of[2][i] * factor[i]);
-  }
-  Dims dims(rank, 1);
-  dims[axis] = static_cast<int32_t>(factor.size());
-  return w.binary(fb::Op::ADD, w.binary(fb::Op::MUL, x, w.numbers(x.type, dims, factor)), w.numbers(x.type, dims, shift));
-}
-
-// What TOSA has no operator for but a few words; false: not here.
-bool few_words(Writer& w, const Node& n, Operand* y) {
-  const auto x = [&] { return w.of(n.inputs[0]); };
-  const auto same = [&](fb::Op code, const Operand& v) { return w.op(code, {v}, v.type, v.dims); };
-  const int rank = n.outputs[0]->type.rank();
-  const bool real = is_float(type_of(n.inputs[0]->type.dtype));
-  switch (static_cast<OpId>(n.op)) {
-    case OpId::sqrt: *y = same(fb::Op::RECIPROCAL, same(fb::Op::RSQRT, x())); return true;
-    case OpId::square:
-      if (!real) return false;
-      *y = w.binary(fb::Op::MUL, x(), x());
-      return true;
-    case OpId::silu: *y = w.binary(fb::Op::MUL, x(), same(fb::Op::SIGMOID, x())); return true;
-    case OpId::relu: *y = w.clamp(x(), 0, real ? 3.4028234663852886e38 : 2147483647.0); return true;
-    case OpId::neg:
-      if (!real && n.inputs[0]->type.dtype != DType::s32) return false;
-      *y = w.op(fb::Op::NEGATE, {x(), w.zero(x().type), w.zero(x().type)}, x().type, x().dims);
-      return true;
-    case OpId::logical_not:
-      if (n.inputs[0]->type.dtype != DType::boolean) return false;
-      *y = same(fb::Op::LOGICAL_NOT, x());
-      return true;
-    case OpId::is_nan: {
-      const Operand v = x();
-      *y = same(fb::Op::LOGICAL_NOT, w.binary(fb::Op::EQUAL, v, v));
-      return true;
-    }
-    case OpId::div: {
-      const Operand a = w.of(n.inputs[0], rank), b = w.of(n.inputs[1], rank);
-      if (n.attributes<ops::div::Attrs>().rounding != ops::div::kExact || (!real && a.type != fb::DType::INT32)) return false;
-      *y = real ? w.binary(fb::Op::MUL, a, same(fb::Op::RECIPROCAL, b)) : w.binary(fb::Op::INTDIV, a, b);
-      return true;
-    }
-    default: return false;
-  }
-}
-
 // Nearest even: the cast to integers rounds so.
 Operand round(Writer& w, const Node& n) {
   const Operand x = w.of(n.inputs[0]);
@@ -305,10 +154,6 @@ bool lower_elementwise(Writer& w, const Node& n) {
     if (w.ok()) y = w.op(code, {y}, y.type, y.dims);
   } else if (const fb::Op two = binary_of(n); two != fb::Op::UNKNOWN) {
     y = binary(w, n, two);
-  } else if (is_reduction(n)) {
-    y = reduction(w, n);
-  } else if (n.is(OpId::arg_max)) {
-    y = arg_max(w, n);
   } else if (n.is(OpId::clip)) {
     y = clip(w, n);
   } else if (n.is(OpId::cast)) {
@@ -316,10 +161,6 @@ bool lower_elementwise(Writer& w, const Node& n) {
   } else if (n.is(OpId::bitcast)) {
     y = w.of(n.inputs[0]);
     if (y.type != type_of(out->type.dtype)) w.fail("TOSA reads no element as another type");
-  } else if (n.is(OpId::softmax) || n.is(OpId::log_softmax)) {
-    y = softmax(w, n);
-  } else if (n.is(OpId::batch_norm)) {
-    y = batch_norm(w, n);
   } else if (n.is(OpId::round)) {
     y = round(w, n);
   } else if (n.is(OpId::where)) {
@@ -327,7 +168,7 @@ bool lower_elementwise(Writer& w, const Node& n) {
     const Operand c = w.of(n.inputs[0], rank), a = w.of(n.inputs[1], rank), b = w.of(n.inputs[2], rank);
     if (a.type == fb::DType::INT48) w.fail("TOSA has no choice of 64 bits");
     if (w.ok()) y = w.op(fb::Op::SELECT, {c, a, b}, a.type, out->type.dims);
-  } else if (!few_words(w, n, &y)) {
+  } else {
     return false;
   }
   if (w.ok()) w.bind(out, y);

@@ -11,6 +11,7 @@
 namespace mote::emit {
 
 // `graph`: one method, fixed sizes, after the passes that keep plain operators. False with everything that cannot be written in *problems.
-bool emit_tosa(const ir::Graph& graph, std::vector<uint8_t>* out, ir::Problems* problems);
+// *rounding, if given: the nodes that TOSA's integers round otherwise than Mote in places, each by one step of its output.
+bool emit_tosa(const ir::Graph& graph, std::vector<uint8_t>* out, ir::Problems* problems, std::vector<std::string>* rounding = nullptr);
 
 }  // namespace mote::emit

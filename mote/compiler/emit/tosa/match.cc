@@ -5,6 +5,7 @@
 #include "mote/compiler/ir/infer.h"
 #include "mote/ops/common/reduce.h"
 #include "mote/ops/matmul/matmul.h"
+#include "mote/ops/pad/pad.h"
 #include "mote/ops/q_conv/q_conv.h"
 
 namespace mote::emit::tosa {
@@ -214,24 +215,69 @@ const Value* match_clz(const Node& root) {
 
 // --- sums of 48 bits ---
 
-struct Wide {
-  const Node* product = nullptr;
-  const Value *x = nullptr, *y = nullptr, *bias = nullptr;
+// A product of matrices of INT16.
+struct WideProduct {
+  const Value *x = nullptr, *y = nullptr;
 };
 
-bool match_wide(const Node& root, Wide* s) {
-  if (root.is(OpId::add) && root.outputs[0]->type.dtype == DType::s64) {
-    for (size_t i = 0; i < 2; ++i) {
-      const Value* v = without_cast(root.inputs[i]);
-      const Node* n = made_by(v, OpId::q_conv) != nullptr ? made_by(v, OpId::q_conv) : made_by(v, OpId::q_conv_transpose);
-      if (n == nullptr || n->inputs[0]->type.dtype != DType::s16 || n->input(2) != nullptr) continue;
-      *s = {n, n->inputs[0], n->inputs[1], root.inputs[1 - i]};
-      return true;
-    }
+// Behind casts to 64 bits, one of them below a PAD of zeros.
+const Value* without_pad(const Value* v, WideSums* s) {
+  v = without_cast(v);
+  const Node* n = made_by(v, OpId::pad);
+  if (n == nullptr || n->input(2) != nullptr || v->type.rank() != 4) return v;
+  const auto a = n->attributes<ops::pad::Attrs>();
+  int64_t with = 0;
+  if (a.mode != ops::pad::kConstant || a.value != 0.0f || (n->input(1) != nullptr && (!scalar(n->inputs[1], &with) || with != 0))) return v;
+  for (size_t i = 0; i < 2; ++i) {
+    s->before[i] = a.begin[i + 1];
+    s->behind[i] = a.end[i + 1];
   }
+  s->pad = n;
+  return without_cast(n->inputs[0]);
+}
+
+// v is an integer that was made a double, less a zero point.
+const Value* integer_of(const Value* v, DType type, double* zero) {
+  const Node* sub = made_by(v, OpId::sub);
+  std::vector<double> all;
+  if (sub != nullptr && ir::known_floats(*sub->inputs[1], &all) && all.size() == 1) {
+    *zero = all[0];
+    v = sub->inputs[0];
+  }
+  const Node* cast = made_by(v, OpId::cast);
+  return cast != nullptr && cast->inputs[0]->type.dtype == type ? cast->inputs[0] : nullptr;
+}
+
+bool match_wide_sums(const Node& root, WideSums* found) {
+  if (!root.is(OpId::add) || root.outputs[0]->type.dtype != DType::s64) return false;
+  for (size_t i = 0; i < 2; ++i) {
+    WideSums s;
+    s.bias = root.inputs[1 - i];
+    const Value* v = without_pad(root.inputs[i], &s);
+    s.product = v->producer;
+    if (s.product == nullptr || s.product->input(2) != nullptr) continue;
+    if (s.product->is(OpId::q_conv) || s.product->is(OpId::q_conv_transpose)) {
+      s.x = s.product->inputs[0];
+      s.weights = s.product->inputs[1];
+      if (s.x->type.dtype != DType::s16 || s.product->outputs[0]->type.dtype != DType::s32) continue;
+    } else if ((s.product->is(OpId::conv) || s.product->is(OpId::conv_transpose)) && s.product->outputs[0]->type.dtype == DType::f64) {
+      s.x = integer_of(s.product->inputs[0], DType::s16, &s.x_zero);
+      s.weights = integer_of(s.product->inputs[1], DType::s8, &s.w_zero);
+      if (s.x == nullptr || s.weights == nullptr) continue;
+    } else {
+      continue;
+    }
+    if (s.pad != nullptr && !s.product->is(OpId::q_conv_transpose) && !s.product->is(OpId::conv_transpose)) continue;
+    *found = s;
+    return true;
+  }
+  return false;
+}
+
+bool match_wide_product(const Node& root, WideProduct* s) {
   if (!root.is(OpId::matmul) || root.outputs[0]->type.dtype != DType::s64 || root.input(2) != nullptr) return false;
   const auto a = root.attributes<ops::matmul::Attrs>();
-  *s = {&root, without_cast(root.inputs[0]), without_cast(root.inputs[1]), nullptr};
+  *s = {without_cast(root.inputs[0]), without_cast(root.inputs[1])};
   return a.transpose_a == 0 && a.transpose_b == 0 && s->x->type.dtype == DType::s16 && s->y->type.dtype == DType::s16;
 }
 
@@ -252,9 +298,11 @@ std::vector<const Value*> matched_operands(const Node& root) {
   std::vector<uint8_t> table;
   if (match_table(root, &table)) return {root.inputs[0]};
   if (const Value* x = match_clz(root)) return {x};
-  Wide sums;
-  if (match_wide(root, &sums))
-    return sums.bias == nullptr ? std::vector<const Value*>{sums.x, sums.y} : std::vector<const Value*>{sums.x, sums.y, sums.bias};
+  if (const Node* first = inner_transform(root)) return {first->inputs[0]};
+  WideSums sums;
+  if (match_wide_sums(root, &sums)) return {sums.x, sums.weights, sums.bias};
+  WideProduct product;
+  if (match_wide_product(root, &product)) return {product.x, product.y};
   Scaling s;
   if (!match_scaling(root, &s)) return {};
   if (s.factor != nullptr) return {s.x, s.factor};
@@ -275,9 +323,16 @@ void lower_matched(Writer& w, const Node& root) {
     if (w.ok()) w.bind(out, w.op(fb::Op::CLZ, {v}, fb::DType::INT32, v.dims));
     return;
   }
-  Wide sums;
-  if (match_wide(root, &sums)) {
-    const Operand y = sums.bias == nullptr ? wide_product(w, root, sums.x, sums.y) : wide_sums(w, *sums.product, sums.bias);
+  if (const Node* first = inner_transform(root)) {
+    const Operand y = image_transform(w, *first);
+    if (w.ok()) w.bind(out, y);
+    return;
+  }
+  WideSums sums;
+  WideProduct product;
+  const bool many = match_wide_sums(root, &sums);
+  if (many || match_wide_product(root, &product)) {
+    const Operand y = many ? wide_sums(w, sums) : wide_product(w, root, product.x, product.y);
     if (w.ok()) w.bind(out, y);
     return;
   }

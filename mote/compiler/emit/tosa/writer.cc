@@ -57,14 +57,21 @@ fb::DType type_of(DType t) {
   }
 }
 
+std::string Writer::fresh(const char* stem) {
+  std::string name = stem + std::to_string(next_++);
+  while (reserved_.count(name) != 0) name = stem + std::to_string(next_++);
+  return name;
+}
+
 void Writer::declare(const Operand& x, const std::vector<uint8_t>* data) {
+  if (std::any_of(x.dims.begin(), x.dims.end(), [](int32_t d) { return d < 1; })) fail("TOSA has no empty tensors");
   flatbuffers::Offset<flatbuffers::Vector<uint8_t>> bytes = 0;
   if (data != nullptr) {
     b.ForceVectorAlignment(data->size(), 1, 8);
     bytes = b.CreateVector(*data);
   }
   const auto dims = b.CreateVector(x.dims);
-  tensors_.push_back(fb::CreateTosaTensor(b, b.CreateString(x.name), dims, x.type, bytes));
+  now_.tensors.push_back(fb::CreateTosaTensor(b, b.CreateString(x.name), dims, x.type, bytes));
 }
 
 Operand Writer::bytes(fb::DType type, const Dims& dims, const void* data, size_t size) {
@@ -72,9 +79,9 @@ Operand Writer::bytes(fb::DType type, const Dims& dims, const void* data, size_t
   const auto* p = static_cast<const uint8_t*>(data);
   const std::vector<uint8_t> copy(p, p + size);
   declare(x, &copy);
-  ops_.push_back(fb::CreateTosaOperator(b, fb::Op::CONST, fb::Attribute::ConstAttribute, fb::CreateConstAttribute(b).Union(),
-                                        b.CreateVectorOfStrings(std::vector<std::string>{}),
-                                        b.CreateVectorOfStrings(std::vector<std::string>{x.name})));
+  now_.ops.push_back(fb::CreateTosaOperator(b, fb::Op::CONST, fb::Attribute::ConstAttribute, fb::CreateConstAttribute(b).Union(),
+                                            b.CreateVectorOfStrings(std::vector<std::string>{}),
+                                            b.CreateVectorOfStrings(std::vector<std::string>{x.name})));
   return x;
 }
 
@@ -90,16 +97,41 @@ Operand Writer::shape(const std::vector<int64_t>& sizes) {
   for (const int64_t s : sizes) put(&data, s);
   b.ForceVectorAlignment(data.size(), 1, 8);
   const auto bytes = b.CreateVector(data);
-  shapes_.push_back(fb::CreateTosaShape(b, b.CreateString(x.name), static_cast<uint32_t>(sizes.size()), bytes));
-  ops_.push_back(fb::CreateTosaOperator(b, fb::Op::CONST_SHAPE, fb::Attribute::ConstShapeAttribute,
-                                        fb::CreateConstShapeAttribute(b).Union(), b.CreateVectorOfStrings(std::vector<std::string>{}),
-                                        b.CreateVectorOfStrings(std::vector<std::string>{x.name})));
+  now_.shapes.push_back(fb::CreateTosaShape(b, b.CreateString(x.name), static_cast<uint32_t>(sizes.size()), bytes));
+  now_.ops.push_back(fb::CreateTosaOperator(b, fb::Op::CONST_SHAPE, fb::Attribute::ConstShapeAttribute,
+                                            fb::CreateConstShapeAttribute(b).Union(), b.CreateVectorOfStrings(std::vector<std::string>{}),
+                                            b.CreateVectorOfStrings(std::vector<std::string>{x.name})));
   return x;
 }
 
+// RESCALE without scaling: u8 with the bits it has to signed elements, or back.
+Operand Writer::turned(const Operand& x, bool to_signed) {
+  const auto kind = fb::CreateRescaleAttribute(b, true, fb::RoundingMode::SINGLE_ROUND, false, to_signed, !to_signed).Union();
+  const Operand mid = zero(x.type, -128), none = zero(x.type, 0);
+  return op(fb::Op::RESCALE, fb::Attribute::RescaleAttribute, kind,
+            {x, numbers(fb::DType::INT32, {1}, {1 << 30}), numbers(fb::DType::INT8, {1}, {30}), mid, none}, x.type, x.dims);
+}
+
+Operand Writer::signed_of(const Value* v) {
+  if (v == nullptr || v->type.dtype != DType::u8) return of(v);
+  const auto found = now_.twins.find(v);
+  if (found != now_.twins.end()) return found->second;
+  if (!v->is_constant()) {
+    const Operand x = of(v);
+    return ok() ? now_.twins[v] = turned(x, true) : x;
+  }
+  std::vector<uint8_t> data(v->data.data, v->data.data + v->data.size);
+  for (uint8_t& e : data) e = static_cast<uint8_t>(e ^ 0x80);
+  return now_.twins[v] = bytes(fb::DType::INT8, v->type.dims, data.data(), data.size());
+}
+
+void Writer::bind_signed(const Value* v, const Operand& x) { (v->type.dtype == DType::u8 ? now_.twins : now_.values)[v] = x; }
+
 Operand Writer::of(const Value* v) {
-  const auto found = values_.find(v);
-  if (found != values_.end()) return found->second;
+  const auto found = now_.values.find(v);
+  if (found != now_.values.end()) return found->second;
+  const auto twin = now_.twins.find(v);
+  if (twin != now_.twins.end()) return now_.values[v] = turned(twin->second, false);
   if (v == nullptr || !v->is_constant() || v->layout != Layout::kPlain) {
     fail("an operand is missing");
     return {};
@@ -109,7 +141,7 @@ Operand Writer::of(const Value* v) {
     fail(std::string("constants of type ") + dtype_name(v->type.dtype) + " have no place in TOSA");
     return {};
   }
-  if (t != fb::DType::INT48) return values_[v] = bytes(t, v->type.dims, v->data.data, v->data.size);
+  if (t != fb::DType::INT48) return now_.values[v] = bytes(t, v->type.dims, v->data.data, v->data.size);
   // Small numbers of 64 bits are mostly indices.
   std::vector<double> wide;
   bool small = true;
@@ -119,11 +151,13 @@ Operand Writer::of(const Value* v) {
     wide.push_back(static_cast<double>(x));
     small = small && x >= INT32_MIN && x <= INT32_MAX;
   }
-  return values_[v] = numbers(small ? fb::DType::INT32 : fb::DType::INT48, v->type.dims, wide);
+  return now_.values[v] = numbers(small ? fb::DType::INT32 : fb::DType::INT48, v->type.dims, wide);
 }
 
-Operand Writer::of(const Value* v, int rank) {
-  Operand x = of(v);
+Operand Writer::of(const Value* v, int rank) { return padded(of(v), rank); }
+Operand Writer::signed_of(const Value* v, int rank) { return padded(signed_of(v), rank); }
+
+Operand Writer::padded(const Operand& x, int rank) {
   if (!ok() || static_cast<int>(x.dims.size()) >= rank) return x;
   Dims dims(static_cast<size_t>(rank) - x.dims.size(), 1);
   dims.insert(dims.end(), x.dims.begin(), x.dims.end());
@@ -136,9 +170,22 @@ Operand Writer::op(fb::Op code, fb::Attribute kind, flatbuffers::Offset<void> at
   for (const Operand& x : in) names.push_back(x.name);
   const Operand y{fresh("t"), type, dims};
   declare(y, nullptr);
-  ops_.push_back(fb::CreateTosaOperator(b, code, kind, attribute, b.CreateVectorOfStrings(names),
-                                        b.CreateVectorOfStrings(std::vector<std::string>{y.name})));
+  now_.ops.push_back(fb::CreateTosaOperator(b, code, kind, attribute, b.CreateVectorOfStrings(names),
+                                            b.CreateVectorOfStrings(std::vector<std::string>{y.name})));
   return y;
+}
+
+std::vector<Operand> Writer::op_of_many(fb::Op code, fb::Attribute kind, flatbuffers::Offset<void> attribute,
+                                        const std::vector<Operand>& in, std::vector<Operand> out) {
+  std::vector<std::string> names, results;
+  for (const Operand& x : in) names.push_back(x.name);
+  for (Operand& y : out) {
+    y.name = fresh("t");
+    results.push_back(y.name);
+    declare(y, nullptr);
+  }
+  now_.ops.push_back(fb::CreateTosaOperator(b, code, kind, attribute, b.CreateVectorOfStrings(names), b.CreateVectorOfStrings(results)));
+  return out;
 }
 
 Operand Writer::op(fb::Op code, const std::vector<Operand>& in, fb::DType type, const Dims& dims) {
@@ -200,7 +247,7 @@ void Writer::input(const Value* v, const std::string& name) {
   if (x.type == fb::DType::UNKNOWN || x.type == fb::DType::INT48)
     return fail(std::string("inputs of type ") + dtype_name(v->type.dtype) + " have no place in TOSA");
   declare(x, nullptr);
-  inputs_.push_back(name);
+  now_.inputs.push_back(name);
   bind(v, x);
 }
 
@@ -211,18 +258,48 @@ void Writer::output(const Value* v, const std::string& name) {
     return fail("outputs of type s64 have no place in TOSA");
   const Operand y{name, x.type, x.dims};
   declare(y, nullptr);
-  ops_.push_back(fb::CreateTosaOperator(b, fb::Op::IDENTITY, fb::Attribute::IdentityAttribute, fb::CreateIdentityAttribute(b).Union(),
-                                        b.CreateVectorOfStrings(std::vector<std::string>{x.name}),
-                                        b.CreateVectorOfStrings(std::vector<std::string>{name})));
-  outputs_.push_back(name);
+  now_.ops.push_back(fb::CreateTosaOperator(b, fb::Op::IDENTITY, fb::Attribute::IdentityAttribute, fb::CreateIdentityAttribute(b).Union(),
+                                            b.CreateVectorOfStrings(std::vector<std::string>{x.name}),
+                                            b.CreateVectorOfStrings(std::vector<std::string>{name})));
+  now_.outputs.push_back(name);
 }
 
-std::vector<uint8_t> Writer::finish() {
-  const auto block = fb::CreateTosaBasicBlock(b, b.CreateString("main"), b.CreateVector(ops_), b.CreateVector(tensors_),
-                                              b.CreateVectorOfStrings(inputs_), b.CreateVectorOfStrings(outputs_), b.CreateVector(shapes_));
+std::string Writer::open_region(const char* stem) {
+  outer_.push_back(std::move(now_));
+  now_ = Region();
+  return now_.name = fresh(stem);
+}
+
+void Writer::close_region() {
+  regions_.push_back(finish_region());
+  now_ = std::move(outer_.back());
+  outer_.pop_back();
+}
+
+Operand Writer::region_input(const Operand& like) {
+  const Operand x{fresh("a"), like.type, like.dims};
+  declare(x, nullptr);
+  now_.inputs.push_back(x.name);
+  return x;
+}
+
+void Writer::region_output(const Operand& x) {
+  const Operand y = op(fb::Op::IDENTITY, {x}, x.type, x.dims);
+  now_.outputs.push_back(y.name);
+}
+
+flatbuffers::Offset<fb::TosaRegion> Writer::finish_region() {
+  const auto block =
+      fb::CreateTosaBasicBlock(b, b.CreateString(now_.name), b.CreateVector(now_.ops), b.CreateVector(now_.tensors),
+                               b.CreateVectorOfStrings(now_.inputs), b.CreateVectorOfStrings(now_.outputs), b.CreateVector(now_.shapes));
   const std::vector<flatbuffers::Offset<fb::TosaBasicBlock>> blocks{block};
-  const std::vector<flatbuffers::Offset<fb::TosaRegion>> regions{fb::CreateTosaRegionDirect(b, "main", &blocks)};
-  b.Finish(fb::CreateTosaGraphDirect(b, fb::CreateVersion(b, 1, 0, 0, false), &regions), fb::TosaGraphIdentifier());
+  return fb::CreateTosaRegionDirect(b, now_.name.c_str(), &blocks);
+}
+
+// The first region is the program.
+std::vector<uint8_t> Writer::finish() {
+  regions_.insert(regions_.begin(), finish_region());
+  b.Finish(fb::CreateTosaGraphDirect(b, fb::CreateVersion(b, 1, 0, 0, false), &regions_), fb::TosaGraphIdentifier());
   return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
 }
 
