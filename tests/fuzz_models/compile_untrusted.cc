@@ -75,7 +75,7 @@ CompiledModel compile_untrusted(ConstBytes model, bool run) {
     if (p.advice.find("this is a defect of Mote") != std::string::npos && p.where != "check") broken(p.where + ": " + p.what);
   if (!r.compiled) return r;
   r.file_bytes = result.file.size;
-  if (r.tosa) write_as_tosa(source, options.import);
+  if (!r.torch && !r.executorch) write_as_tosa(source, options.import);
   driver::RunBudget budget;
   budget.memory_bytes = 256u << 20;
   driver::HostProgram program;
