@@ -388,6 +388,10 @@ format() {
   build/release/bin/mote ops --tflite > docs/generated/tflite.md
   build/release/bin/mote ops --tosa > docs/generated/tosa.md
   python3 tests/checks/isas_page.py > docs/generated/isas.md
+  build release --target mote_shared
+  # Without the package tosa-tools this page stays as it is.
+  "${MOTE_TOSA_PYTHON:-build/tosa/bin/python3}" tests/tosa/check_ops.py --mote build/release/bin/mote --library build/release/lib/libmote.so \
+    --count 1 --table docs/generated/tosa_round_trip.md --write > build/tosa_ops.log 2>&1 || tail -5 build/tosa_ops.log
   build release --target backend_conformance
   local table
   for table in docs/generated/backend_*.md; do
