@@ -8,21 +8,29 @@
 #include "bench_model.h"
 #include "tests/baremetal/semihosting.h"
 
+extern "C" {
+extern uint32_t bss_end;
+}
+
 namespace {
 
 alignas(64) uint8_t memory[bench::kMemoryBytes];
 
 constexpr uint32_t kPaint = 0x5aa5c33c;
-constexpr uint32_t kDeepest = 8192;  // bytes below the stack pointer that are looked at
+constexpr uint32_t kDeepest = 8192;  // bytes below the stack pointer that are looked at, where RAM has as many
 
+const volatile uint32_t* deepest(const volatile uint32_t* top) {
+  const uint32_t left = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(top) - reinterpret_cast<uintptr_t>(&bss_end));
+  return top - (left < kDeepest ? left : kDeepest) / 4;
+}
 [[gnu::noinline]] void paint() {
   volatile uint32_t* sp = static_cast<uint32_t*>(__builtin_frame_address(0)) - 16;
-  for (uint32_t i = 0; i < kDeepest / 4; ++i) *--sp = kPaint;
+  for (const volatile uint32_t* end = deepest(sp); sp > end;) *--sp = kPaint;
 }
 // Bytes that were written below here since paint().
 [[gnu::noinline]] uint32_t depth() {
   const volatile uint32_t* top = static_cast<uint32_t*>(__builtin_frame_address(0)) - 16;
-  const volatile uint32_t* p = top - kDeepest / 4;
+  const volatile uint32_t* p = deepest(top);
   while (p < top && *p == kPaint) ++p;
   return static_cast<uint32_t>(top - p) * 4 + 64;
 }

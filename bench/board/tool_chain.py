@@ -9,6 +9,9 @@ BOARDS = {
     "m4": ("mps2-an386", 25000000, "m4.ld", "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16", "cortex-m4"),
     "m7": ("mps2-an500", 25000000, "m4.ld", "-mcpu=cortex-m7 -mthumb -mfloat-abi=hard -mfpu=fpv5-d16", "cortex-m7"),
     "m55": ("mps3-an547", 32000000, "m55.ld", "-mcpu=cortex-m55 -mthumb -mfloat-abi=hard", "cortex-m55"),
+    "m0": ("microbit", 16000000, "m0.ld", "-mcpu=cortex-m0plus -mthumb", "cortex-m0plus"),
+    # What does not fit the micro:bit: the same code on a Cortex-M3, which runs it too but would forgive unaligned words.
+    "m0-large": ("mps2-an385", 25000000, "m4.ld", "-mcpu=cortex-m0plus -mthumb", "cortex-m0plus"),
     "host": ("", 0, "", "", "cortex-m4"),
 }
 # As Mote's own build has them: without contraction and with precise functions floats have the same bits everywhere.

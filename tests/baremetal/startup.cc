@@ -29,7 +29,11 @@ constexpr uint32_t kFullAccessToFpu = 0xfu << 20, kLowOverheadLoops = 1u << 19;
 void systick() { fault(); }
 
 [[noreturn]] void reset() {
+#if __ARM_ARCH_ISA_THUMB >= 2
   reg(kCoprocessorAccess) = reg(kCoprocessorAccess) | kFullAccessToFpu;
+#else  // Armv6-M has no coprocessors
+  (void)kCoprocessorAccess, (void)kFullAccessToFpu;
+#endif
 #if defined(__ARM_FEATURE_MVE)
   reg(kConfigurationControl) = reg(kConfigurationControl) | kLowOverheadLoops;
 #else

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random single-operator TFLite models (tests/tflite) as emitted C++, against the program: the same bits on the host and on boards.
 
-check_ops.py --mote COMMAND [--board host|m4|m55] [--only PREFIX] [--match REGEX] [--format cpp|mote] [--count N] [--seconds S]
+check_ops.py --mote COMMAND [--board host|m0|m4|m55] [--only PREFIX] [--match REGEX] [--format cpp|mote] [--count N] [--seconds S]
 Exit codes: 0 all agree, 1 not, 77 skipped (a package is missing)."""
 import argparse, re, sys, tempfile, time, zlib
 from pathlib import Path
@@ -30,7 +30,7 @@ REFUSED = re.compile(r"known only when running|depend on values|can make up")
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--mote", required=True)
-    parser.add_argument("--board", default="host", choices=["host", "m4", "m55"])
+    parser.add_argument("--board", default="host", choices=["host", "m0", "m4", "m55"])
     parser.add_argument("--only", default="")
     parser.add_argument("--match", default="", help="names of cases, as a whole; all unless given")
     parser.add_argument("--format", default="cpp", choices=FORMATS, help="mote: as a file in flash, on a board")

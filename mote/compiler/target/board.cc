@@ -50,7 +50,7 @@ class Reader {
   bool core(const TomlEntry& e, const std::string& where) {
     const Target* t = e.is_string ? named(e.string) : nullptr;
     if (t == nullptr || !is_microcontroller(*t))
-      return fail(where + ": expected cortex-m4, cortex-m7, cortex-m33 or cortex-m55, found " +
+      return fail(where + ": expected cortex-m0plus, cortex-m4, cortex-m7, cortex-m33 or cortex-m55, found " +
                   (e.is_string ? toml_string(e.string) : "a number"));
     board_.core = e.string;
     return true;

@@ -50,8 +50,8 @@ struct Named {
   Target target;
 };
 
-const std::array<Named, 8>& all() {
-  static const std::array<Named, 8> kAll = {{
+const std::array<Named, 9>& all() {
+  static const std::array<Named, 9> kAll = {{
       {"generic", machine("generic", "any", "any", 4, 2,
                           {80, 200, {32 * kKiB, 1 * kMiB, 16 * kMiB}, {{{150, 80, 150}, {70, 35, 55}, {25, 18, 25}, {12, 7, 10}}}})},
       {"avx2", machine("avx2", "x86_64", "avx2", 4, 2,
@@ -60,6 +60,7 @@ const std::array<Named, 8>& all() {
                          {160, 640, {48 * kKiB, 2 * kMiB, 32 * kMiB}, {{{300, 120, 250}, {130, 42, 72}, {25, 20, 26}, {14, 7, 10}}}})},
       {"neon", machine("neon", "aarch64", "neon", 4, 1.5,
                        {35, 90, {64 * kKiB, 512 * kKiB, 2 * kMiB}, {{{60, 40, 70}, {30, 20, 30}, {15, 10, 15}, {8, 5, 7}}}})},
+      {"cortex-m0plus", microcontroller("cortex-m0plus", "armv6-m", "any", 0.002, 0.02)},
       {"cortex-m4", microcontroller("cortex-m4", "armv7e-m", "dsp", 0.08, 0.2)},
       {"cortex-m7", microcontroller("cortex-m7", "armv7e-m", "dsp", 0.8, 1)},
       {"cortex-m33", microcontroller("cortex-m33", "armv8-m", "dsp", 0.1, 0.3)},
