@@ -168,9 +168,12 @@ class Filter {
   std::vector<sock_filter> code_;
 };
 
+// Of 32 bits on 32-bit systems: what they cannot hold is no bound.
+rlim_t bound_of(uint64_t value) { return value < RLIM_INFINITY ? static_cast<rlim_t>(value) : RLIM_INFINITY; }
+
 // Past `value` the process is told, where that is possible; `grace` later it ends.
-void limit(int resource, rlim_t value, rlim_t grace = 0) {
-  const rlimit both{value, value + grace};
+void limit(int resource, uint64_t value, uint64_t grace = 0) {
+  const rlimit both{bound_of(value), bound_of(value + grace)};
   if (::setrlimit(static_cast<__rlimit_resource_t>(resource), &both) != 0) throw Error("a limit of the process cannot be set");
 }
 

@@ -87,6 +87,12 @@ TEST(Sandbox, MemoryIsBounded) {
   EXPECT_EQ(out.output, "no memory");
 }
 
+// More than a 32-bit process can have is no bound there: the number is not cut to 32 bits.
+TEST(Sandbox, MoreMemoryThanAddressesIsNoBound) {
+  SKIP_WHERE_SANITIZED();
+  EXPECT_EQ(misbehave("large").output, "memory");
+}
+
 TEST(Probe, ADamagedPackageIsRefusedWithItsReason) {
   SKIP_WHERE_SANITIZED();
   SandboxProber prober({"fleet_test", "--probe"}, 20);

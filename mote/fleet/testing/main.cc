@@ -41,7 +41,7 @@ int misbehave(const std::string& how, pid_t victim) {
   using mote::fleet::agent::enter_sandbox;
   constexpr uint64_t kMemory = 64 << 20;
   const int about = ::open("/proc/self/status", O_RDONLY);
-  enter_sandbox({kMemory, 1});
+  enter_sandbox({how == "large" ? uint64_t{5} << 30 : kMemory, 1});
   if (how == "privileges") {
     char text[4096];
     const ssize_t n = ::pread(about, text, sizeof text, 0);
@@ -65,6 +65,10 @@ int misbehave(const std::string& how, pid_t victim) {
     ::sigprocmask(SIG_BLOCK, &all, nullptr);
   }
   for (volatile uint64_t spin = 0; how == "spin" || how == "spin-deaf"; spin = spin + 1) {}
+  if (how == "large") {
+    void* p = ::mmap(nullptr, size_t{1536} << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return say(p == MAP_FAILED ? "no memory" : "memory");
+  }
   if (how == "memory") {
     void* p = ::mmap(nullptr, 2 * kMemory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return say(p == MAP_FAILED ? "no memory" : "memory");
