@@ -14,7 +14,7 @@ usage() {
 ./do test              every test of the release build, of the sanitizers' all but the longest, 20 seconds of each fuzz target; threads under their
                        sanitizer; device code on 64-bit Arm, Cortex-M and WebAssembly (what CI runs)
 ./do test --fast       the tests of the release build that take less than a minute together
-./do test --all        also all of 64-bit Arm, 32-bit Arm, Windows, macOS, optimised code of Clang, clang-tidy over all folders, and
+./do test --all        also all of 64-bit Arm, 32-bit Arm, RISC-V, Windows, macOS, optimised code of Clang, clang-tidy over all folders, and
                        AVX-512 and AMX and the longest tests under the sanitizers
 ./do test PRESET ...   build and test these presets only (cmake --list-presets), or python: the package from `pip install .`; tidy:
                        clang-tidy over all folders; aarch64-kernels: kernels, runtime and C interface on 64-bit Arm
@@ -39,7 +39,11 @@ packages_test="$packages_demo libgtest-dev googletest libbenchmark-dev clang lib
 # What single presets need besides; a test run without them says so and leaves the preset out.
 packages_aarch64="g++-aarch64-linux-gnu qemu-user"
 packages_armv7="g++-arm-linux-gnueabihf qemu-user"
-packages_all="$packages_test $packages_aarch64 $packages_armv7 wine64"
+packages_riscv64="g++-riscv64-linux-gnu qemu-user"
+# The fleet agent on 64-bit Arm: Debian's libraries of that processor, and a kernel, unpacked in build/sysroot.
+packages_product="$packages_aarch64 qemu-system-arm"
+packages_sysroot="libstdc++6 libgcc-s1 libssl-dev libcurl4-openssl-dev libprotobuf-dev libjpeg-dev libpng-dev libcli11-dev nlohmann-json3-dev zlib1g-dev"
+packages_all="$packages_test $packages_aarch64 $packages_armv7 $packages_riscv64 wine64"
 
 setup() {
   local missing=() package as_root=()
@@ -267,8 +271,12 @@ finish() {
 # Installs what a preset needs besides packages_test.
 prepare() {
   case $1 in
+    aarch64-product)
+      setup "$packages_product" && cmake/toolchains/make_sysroot.sh arm64 build/sysroot/arm64 $packages_sysroot linux-image-arm64 > build/sysroot.log
+      ;;
     aarch64*) setup "$packages_aarch64" ;;
     armv7) setup "$packages_armv7" ;;
+    riscv64) setup "$packages_riscv64" ;;
     windows-x64) setup wine64 && setup_venv ;;
     wasm | macos-arm64) setup_venv ;;
   esac
@@ -297,6 +305,8 @@ test_presets() {
       tidy) test_tidy ;;
       # What is compiled for 64-bit Arm alone, and what it runs in.
       aarch64-kernels) test_part aarch64 '^(ops_test_neoni8mm|kernels_test_.|runtime_test|api_test)$' api_test kernels_test ops_test runtime_test ;;
+      aarch64-product) test_preset aarch64-product --target fleet_test moted mote-tuf ;;
+      riscv64) test_preset riscv64 --target ops_test ;;
       size | cortex-m4-all) build_only "$preset" ;;
       macos-arm64) make_digits; build_only "$preset" ;;
       cortex-* | windows-x64 | wasm) make_digits; test_preset "$preset" ;;
@@ -308,7 +318,7 @@ test_presets() {
 
 # What CI has time for: less than 50 minutes on two processors; the test command ends with where they went.
 presets_ci="release python asan tsan aarch64-kernels cortex-m4 cortex-m55 cortex-m4-all wasm"
-presets_all="release python asan-avx512 tsan aarch64 cortex-m4 cortex-m55 cortex-m4-all wasm windows-x64 macos-arm64 armv7 clang tidy"
+presets_all="release python asan-avx512 tsan aarch64 cortex-m4 cortex-m55 cortex-m4-all wasm windows-x64 macos-arm64 armv7 aarch64-product riscv64 clang tidy"
 
 run_tests() {
   case ${1:-} in
