@@ -23,6 +23,7 @@ usage() {
 ./do fuzz [MINUTES [TARGET ...]]
                        fuzz targets of the runtime and its backends, OpenCL on PoCL among them, under sanitizers and with the kernels of
                        every x86 instruction set (10 minutes each; tests/fuzz); findings lie in build/asan-avx512/fuzz
+./do package           build/packages/mote_*.deb for this machine, tested in a fresh Debian (as root, with debootstrap)
 ./do bench             overhead per operator, load time, and the bundled model
 ./do format            format all code, write docs/generated anew
 END
@@ -388,6 +389,18 @@ stress() {
     --report build/stress.txt --keep build/stress-findings
 }
 
+# A .deb with the command, the agent, the library and headers; installed and used in a fresh system.
+package() {
+  setup "$packages_demo debootstrap dpkg-dev"
+  build release --target mote moted mote-tuf mote_shared mote_static
+  cpack --config build/release/CPackConfig.cmake
+  local status=0
+  mkdir -p build/chroot
+  tests/package/chroot_test.sh build/packages/mote_*_"$(dpkg --print-architecture)".deb "$PWD/build/chroot/system" examples/digits/digits.onnx build/release/bin/mote || status=$?
+  if [ $status = 77 ]; then skipped=$((skipped + 1)); passed=$((passed + 1)); else count "package: chroot" $status; fi
+  finish
+}
+
 format() {
   setup "$packages_test"
   git ls-files -co --exclude-standard '*.h' '*.hpp' '*.cc' | xargs clang-format -i
@@ -418,6 +431,7 @@ case ${1:-help} in
   bench) bench ;;
   stress) stress "${@:2}" ;;
   fuzz) fuzz "${@:2}" ;;
+  package) package ;;
   format) format ;;
   help | -h | --help) usage ;;
   *) usage; exit 2 ;;

@@ -1,0 +1,17 @@
+# A Debian package of everything that is installed, for this machine's processor: `./do package`.
+if(CMAKE_CROSSCOMPILING OR MOTE_SANITIZE OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT TARGET mote OR NOT TARGET mote_shared)
+  return()
+endif()
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME mote)
+set(CPACK_PACKAGE_CONTACT "The Mote developers <mote@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_SOURCE_DIR}/build/packages)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL tools sdk)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # by dpkg-shlibdeps, of package dpkg-dev
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
+include(CPack)
