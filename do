@@ -393,11 +393,13 @@ stress() {
 package() {
   setup "$packages_demo debootstrap dpkg-dev"
   build release --target mote moted mote-tuf mote_shared mote_static
-  cpack --config build/release/CPackConfig.cmake
   local status=0
+  cpack --config build/release/CPackConfig.cmake || status=$?
+  count "package: cpack" $status
   mkdir -p build/chroot
-  tests/package/chroot_test.sh build/packages/mote_*_"$(dpkg --print-architecture)".deb "$PWD/build/chroot/system" examples/digits/digits.onnx build/release/bin/mote || status=$?
-  if [ $status = 77 ]; then skipped=$((skipped + 1)); passed=$((passed + 1)); else count "package: chroot" $status; fi
+  tests/package/chroot_test.sh build/packages/mote_*_"$(dpkg --print-architecture)".deb "$PWD/build/chroot/system" examples/digits/digits.onnx \
+    build/release/bin/mote || status=$?
+  if [ $status = 77 ]; then skipped=$((skipped + 1)); else count "package: chroot" $status; fi
   finish
 }
 
