@@ -108,6 +108,9 @@ void MappedFile::close() noexcept {
   bytes_ = {};
 }
 
+#if defined(__wasi__)
+void drop_pages(ConstBytes) noexcept {}  // its mmap copies, and its library has no madvise
+#else
 void drop_pages(ConstBytes mapped) noexcept {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const uintptr_t begin = (reinterpret_cast<uintptr_t>(mapped.data) + page - 1) / page * page;
@@ -116,5 +119,6 @@ void drop_pages(ConstBytes mapped) noexcept {
   if (begin < end) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
   errno = kept;
 }
+#endif
 
 }  // namespace mote
