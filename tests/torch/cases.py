@@ -1,5 +1,6 @@
 """What the scripts of this folder share: exported programs through torch_runner, and comparing with eager."""
 
+import functools
 import os
 import shutil
 import subprocess
@@ -58,6 +59,14 @@ def difference(found, expected):
         return ""
     at = (~close).flatten().nonzero()[0].item()
     return f"{(~close).sum().item()} of {b.numel()} elements differ: expected {b.flatten()[at].item()}, found {a.flatten()[at].item()}"
+
+
+def remember_operators():
+    """PyTorch looks up every operator of its dispatcher some 50 times in each export; in these scripts none is added on the way."""
+    from torch._export import utils
+
+    if hasattr(utils, "_materialize_cpp_cia_ops"):
+        utils._materialize_cpp_cia_ops = functools.cache(utils._materialize_cpp_cia_ops)
 
 
 class Runner:

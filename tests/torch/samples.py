@@ -30,7 +30,7 @@ import warnings
 import torch
 from torch.utils import _pytree as pytree
 
-from cases import difference
+from cases import difference, remember_operators
 
 DTYPES = "float32,float16,int8,uint8,int32,int64,bool"
 # Whose values are no function of the inputs: only shapes and element types are compared.
@@ -263,6 +263,7 @@ def work(options, tasks, send):
     """The child: judges one task after the other."""
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
+    remember_operators()
     by_label = {label(i): i for i in infos(set())}
 
     def tell(name, dtype, i, kind, why, what=""):
