@@ -69,7 +69,7 @@ def check(path, args, folder):
     made = subprocess.run([args.mote, "compile", str(path), "-o", out, "--emit", "tosa"], capture_output=True, text=True, check=False)
     if made.returncode != 0:
         lines = made.stderr.splitlines()[2:]
-        named = bool(lines) and all("(" in line for line in lines)
+        named = bool(lines) and all("(" in line or "states" in line for line in lines)
         kinds = sorted({line.split(" (", 1)[1].split(")")[0] for line in lines if " (" in line})
         return "refused: " + ", ".join(kinds or made.stderr.splitlines()[:1]), named
     rounds = sum(line.startswith("  ") for line in made.stdout.splitlines())

@@ -47,6 +47,22 @@ std::string name_of(const Node& n) {
   return ir::op_name(n.op);
 }
 
+std::string why_refused(const Node& n) {
+  if (n.op == ir::kAssign) return "TOSA's profiles have no states";
+  switch (static_cast<OpId>(n.op)) {
+    case OpId::dynamic_quantize: return "the scale is computed while running; zero points and multipliers of TOSA are constants";
+    case OpId::lstm:
+    case OpId::gru:
+    case OpId::rnn:
+    case OpId::q_lstm: return "TOSA has no recurrent operators; a model that writes out the steps can be written";
+    case OpId::sort:
+    case OpId::top_k:
+    case OpId::non_max_suppression:
+    case OpId::detection_postprocess: return "TOSA does not sort";
+    default: return "TOSA has no operator for it, and none is made of others";
+  }
+}
+
 std::vector<const Value*> captured_by(const Node& n) {
   std::vector<const Value*> all;
   for (const auto& block : n.blocks)
@@ -87,7 +103,7 @@ void Blocks::write(const ir::Block& block) {
     bool fine = matched.empty() ? std::none_of(n->inputs.begin(), n->inputs.end(), bad) : std::none_of(matched.begin(), matched.end(), bad);
     if (fine) {
       if (!matched.empty()) lower_matched(w_, *n);
-      else if (!lower(*n)) w_.fail("the operator has no form in TOSA");
+      else if (!lower(*n)) w_.fail(why_refused(*n));
       fine = report(n->name + " (" + name_of(*n) + ")");
       if (w_.take_rounding() && fine) rounding_.push_back(n->name + " (" + name_of(*n) + ")");
     }

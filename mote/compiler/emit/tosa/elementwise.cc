@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "mote/compiler/emit/tosa/writer.h"
+#include "mote/compiler/emit/tosa/floats.h"
 #include "mote/ops/clip/clip.h"
 
 namespace mote::emit::tosa {
@@ -128,17 +128,24 @@ Operand cast(Writer& w, const Node& n) {
   if (is_float(x.type) && !is_float(type) && type != fb::DType::BOOL) {
     const Node* p = n.inputs[0]->producer;
     const bool whole = p != nullptr && (p->is(OpId::round) || p->is(OpId::floor) || p->is(OpId::ceil));
-    if (!whole) w.fail("TOSA has no cast that cuts off");
+    Floats f(w, x);
+    if (!whole) return w.cast(f.choose(f.above(x, 0), f.one(fb::Op::FLOOR, x), f.one(fb::Op::CEIL, x)), type);
   }
   return w.cast(x, type);
 }
 
-// Nearest even: the cast to integers rounds so.
+// To the nearest even: the cast to integers rounds so. Floats above 2^23 are whole.
 Operand round(Writer& w, const Node& n) {
   const Operand x = w.of(n.inputs[0]);
-  for (const Node* user : n.outputs[0]->users)
-    if (!user->is(OpId::cast)) w.fail("TOSA rounds only on the way to integers");
-  return x;
+  const Value* y = n.outputs[0];
+  const bool cast_next =
+      y->result_uses == 0 && std::all_of(y->users.begin(), y->users.end(), [](const Node* u) { return u->is(OpId::cast); });
+  if (!w.ok() || cast_next) return x;
+  constexpr double kWhole = 1 << 23;
+  const Operand wide = w.cast(x, fb::DType::FP32);
+  Floats f(w, wide);
+  const Operand rounded = w.cast(w.cast(w.clamp(wide, -kWhole, kWhole), fb::DType::INT32), fb::DType::FP32);
+  return w.cast(f.choose(w.binary(fb::Op::GREATER, f.number(kWhole), f.abs(wide)), rounded, wide), x.type);
 }
 
 }  // namespace

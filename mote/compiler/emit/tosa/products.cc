@@ -76,10 +76,7 @@ template <class A>
 Terms quant_terms(Writer& w, const Node& n, const A& a, const Value* bias) {
   const Value* weights = n.inputs[1];
   Terms t;
-  std::vector<int64_t> whole;
-  if (weights->type.dtype == DType::s4 && ir::known_ints(*weights, &whole))
-    t.weights = w.numbers(fb::DType::INT8, weights->type.dims, {whole.begin(), whole.end()});
-  else t.weights = w.signed_of(weights);
+  t.weights = w.signed_of(weights);
   t.x = w.signed_of(n.inputs[0]);
   t.x_zero = constant_zero(w, n.input(ops::kEpilogueXZero), n.inputs[0]->type.dtype, a.input_zero, "input");
   t.w_zero = constant_zero(w, n.input(ops::kEpilogueWZero), weights->type.dtype, a.weight_zero, "weights");
@@ -141,8 +138,11 @@ Operand finish(Writer& w, const Node& n, const A& a, Operand sums) {
   const bool wide = sums.type == fb::DType::INT48;
   Scale s;
   if (multiplier->type.dtype == DType::s32) {
-    if (wide && a.wide == 0) w.fail("RESCALE of INT48 has multipliers of 16 bits");
-    if (!w.ok() || !read_scale(w, multiplier, n.input(ops::kEpilogueShift), wide, &s)) return {};
+    // Accumulators of 32 bits: those of 48 are brought there, and have 32-bit multipliers then.
+    Scale narrowed{{1 << 14}, {14}};
+    narrowed.wide = true;
+    if (wide && a.wide == 0) sums = rescale(w, sums, narrowed);
+    if (!w.ok() || !read_scale(w, multiplier, n.input(ops::kEpilogueShift), wide && a.wide != 0, &s)) return {};
   } else {
     if (wide) w.fail("RESCALE of INT48 has multipliers of 16 bits: float scales lose too much");
     if (!w.ok()) return {};

@@ -140,7 +140,7 @@ Operand requantize(Writer& w, const Node& n) {
   const Value *in = n.inputs[0], *out = n.outputs[0];
   std::vector<double> real;
   Scale s;
-  const Operand x = w.signed_of(in);
+  Operand x = w.signed_of(in);
   if (in->type.dtype == DType::u16 || out->type.dtype == DType::u16) w.fail("RESCALE of 16 bits is signed here");
   if (!w.ok()) return {};
   if (n.input(2) != nullptr) {
@@ -154,7 +154,17 @@ Operand requantize(Writer& w, const Node& n) {
   }
   if (s.shift.size() > 1 && a.axis != in->type.rank() - 1 && a.axis != -1) w.fail("TOSA scales along the last dimension");
   s.in_zero = signed_value(a.input_zero, in->type.dtype);
-  return to_output(w, n, x, s, a.output_zero, a.clamp_lo, a.clamp_hi);
+  // RESCALE has zero points of 8 bits: others are taken off before and added behind.
+  if (w.ok() && x.type != fb::DType::INT8 && s.in_zero != 0) {
+    x = w.binary(fb::Op::SUB, w.cast(x, fb::DType::INT32), w.number(fb::DType::INT32, s.in_zero, in->type.rank()));
+    s.in_zero = 0;
+  }
+  if (out->type.dtype != DType::s32 || a.output_zero == 0) return to_output(w, n, x, s, a.output_zero, a.clamp_lo, a.clamp_hi);
+  s.to = fb::DType::INT32;
+  const Operand y = rescale(w, x, s);
+  if (!w.ok()) return {};
+  return bounded(w, w.binary(fb::Op::ADD, y, w.number(fb::DType::INT32, a.output_zero, in->type.rank())), DType::s32, a.clamp_lo,
+                 a.clamp_hi);
 }
 
 Operand q_lut(Writer& w, const Node& n) {
@@ -235,7 +245,10 @@ Operand q_reduce(Writer& w, const Node& n) {
   int64_t count = 1;
   for (int i = 0; given.empty() && i < in->type.rank(); ++i) axes.push_back(i);
   for (const int64_t axis : given) axes.push_back(static_cast<int>(axis < 0 ? axis + in->type.rank() : axis));
-  for (const int axis : axes) count *= in->type.dims[static_cast<size_t>(axis)];
+  for (const int axis : axes) {
+    if (axis < 0 || axis >= in->type.rank()) w.fail("axis " + std::to_string(axis) + " is outside of the tensor");
+    else count *= in->type.dims[static_cast<size_t>(axis)];
+  }
   if (count == 0) w.fail("no elements are reduced");
   if (!w.ok()) return {};
   const Dims& out = n.outputs[0]->type.dims;
@@ -274,15 +287,12 @@ Operand dequantize(Writer& w, const Node& n) {
   const auto a = n.attributes<ops::dequantize::Attrs>();
   const Value* in = n.inputs[0];
   std::vector<double> scale;
-  std::vector<int64_t> zero, whole;
+  std::vector<int64_t> zero;
   Dims dims;
   if (!read_grid(w, n, a.axis, a.block, &scale, &zero, &dims)) return {};
   const fb::DType to = type_of(n.outputs[0]->type.dtype);
   if (in->type.dtype == DType::u16 || in->type.dtype == DType::u4) w.fail("TOSA has no unsigned integers of this type");
-  Operand x;
-  if (in->type.dtype == DType::s4 && ir::known_ints(*in, &whole))
-    x = w.numbers(fb::DType::INT8, in->type.dims, {whole.begin(), whole.end()});
-  else x = w.signed_of(in);
+  Operand x = w.signed_of(in);
   if (!w.ok()) return {};
   x = w.cast(x, fb::DType::FP32);
   std::vector<double> middle;

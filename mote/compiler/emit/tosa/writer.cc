@@ -136,6 +136,14 @@ Operand Writer::of(const Value* v) {
     fail("an operand is missing");
     return {};
   }
+  if (v->type.dtype == DType::s4) {  // as INT8; the low half of a byte comes first
+    std::vector<double> whole;
+    for (size_t i = 0; i < static_cast<size_t>(v->type.count()); ++i) {
+      const int part = v->data.data[i / 2] >> (i % 2 * 4) & 15;
+      whole.push_back(part >= 8 ? part - 16 : part);
+    }
+    return now_.values[v] = numbers(fb::DType::INT8, v->type.dims, whole);
+  }
   const fb::DType t = type_of(v->type.dtype);
   if (t == fb::DType::UNKNOWN) {
     fail(std::string("constants of type ") + dtype_name(v->type.dtype) + " have no place in TOSA");
