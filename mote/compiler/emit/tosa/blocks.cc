@@ -84,7 +84,9 @@ void Blocks::stand_in(const Node& n) {
 
 bool Blocks::report(const std::string& where) {
   const std::string what = w_.take_error();
-  if (!what.empty()) problems_->push_back({where, what, ""});
+  // The steps of an unrolled loop have one name, and one reason.
+  const bool told = !problems_->empty() && problems_->back().where == where && problems_->back().what == what;
+  if (!what.empty() && !told) problems_->push_back({where, what, ""});
   return what.empty();
 }
 

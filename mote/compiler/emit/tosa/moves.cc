@@ -43,6 +43,19 @@ Operand slice(Writer& w, const Node& n) {
   return x;
 }
 
+Operand transposed(Writer& w, const Node& n) {
+  const auto a = n.attributes<ops::transpose::Attrs>();
+  const Operand x = w.of(n.inputs[0]);
+  const int rank = n.inputs[0]->type.rank();
+  std::vector<int> perm;
+  for (int i = 0; i < rank; ++i) {
+    const int axis = a.rank == 0 ? rank - 1 - i : a.perm[i];
+    perm.push_back(axis < 0 ? axis + rank : axis);
+    if (perm.back() < 0 || perm.back() >= rank) w.fail("axis " + std::to_string(axis) + " is outside of the tensor");
+  }
+  return w.ok() ? w.transpose(x, perm) : x;
+}
+
 Operand concat(Writer& w, const Node& n) {
   const int axis = n.attributes<ops::concat::Attrs>().axis, rank = n.outputs[0]->type.rank();
   std::vector<Operand> parts;
@@ -190,12 +203,7 @@ bool lower_moves(Writer& w, const Node& n) {
   switch (static_cast<OpId>(n.op)) {
     case OpId::copy: y = w.of(n.inputs[0]); break;
     case OpId::reshape: y = w.of(n.inputs[0]); break;
-    case OpId::transpose: {
-      const auto a = n.attributes<ops::transpose::Attrs>();
-      y = w.of(n.inputs[0]);
-      if (w.ok()) y = w.transpose(y, std::vector<int>(a.perm, a.perm + n.inputs[0]->type.rank()));
-      break;
-    }
+    case OpId::transpose: y = transposed(w, n); break;
     case OpId::concat: y = concat(w, n); break;
     case OpId::split: split(w, n); return true;
     case OpId::slice: y = slice(w, n); break;

@@ -64,7 +64,8 @@ bool lower_q_softmax(Writer& w, const Node& n) {
   const Value *in = n.inputs[0], *out = n.outputs[0];
   const int rank = in->type.rank(), axis = rank - 1;
   if (in->type.dtype == DType::s16) w.fail("softmax of INT16 has no form in TOSA to the bit");
-  if (in->type.dims.back() > 4095) w.fail("sums of more than 4095 exponentials do not fit 32 bits");
+  if (rank == 0) w.fail("a scalar has no axis to normalize along");
+  else if (in->type.dims.back() > 4095) w.fail("sums of more than 4095 exponentials do not fit 32 bits");
   const Operand x = widened(w, in, 0, rank);
   if (!w.ok()) return true;
   Words t{w, rank};

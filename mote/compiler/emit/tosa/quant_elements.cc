@@ -279,7 +279,9 @@ bool read_grid(Writer& w, const Node& n, int axis, int32_t block, std::vector<do
     w.fail("scales and zero points must be known when compiling");
   if (n.input(2) == nullptr) zero->assign(scale->size(), 0);
   dims->assign(static_cast<size_t>(rank), 1);
-  if (scale->size() > 1) (*dims)[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = static_cast<int32_t>(scale->size());
+  if (axis < 0) axis += rank;
+  if (scale->size() > 1 && (axis < 0 || axis >= rank)) w.fail("axis " + std::to_string(axis) + " is outside of the tensor");
+  else if (scale->size() > 1) (*dims)[static_cast<size_t>(axis)] = static_cast<int32_t>(scale->size());
   return w.ok();
 }
 

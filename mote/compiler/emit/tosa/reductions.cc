@@ -1,5 +1,7 @@
 // Reductions, softmax and norms.
 
+#include <algorithm>
+
 #include "mote/compiler/emit/tosa/floats.h"
 #include "mote/compiler/ir/infer.h"
 #include "mote/ops/common/arg_reduce.h"
@@ -14,6 +16,7 @@
 namespace mote::emit::tosa {
 
 Operand reduce(Writer& w, const Operand& x, OpId id, int axis) {
+  if (x.dims.empty()) return x;  // a scalar is the reduction of itself
   Dims dims = x.dims;
   dims[static_cast<size_t>(axis)] = 1;
   const auto propagate = fb::NanPropagationMode::PROPAGATE;
@@ -159,7 +162,7 @@ Operand normalize(Writer& w, const Node& n, const std::vector<int>& axes, bool c
 
 std::vector<int> from_axis(int axis, int rank) {
   std::vector<int> axes;
-  for (int i = axis < 0 ? axis + rank : axis; i < rank; ++i) axes.push_back(i);
+  for (int i = std::max(0, axis < 0 ? axis + rank : axis); i < rank; ++i) axes.push_back(i);
   return axes;
 }
 
@@ -174,7 +177,7 @@ Operand norm(Writer& w, const Node& n) {
     return normalize(w, n, from_axis(a.axis, rank), false, static_cast<double>(a.epsilon));
   }
   std::vector<int> spatial = from_axis(1, rank);
-  spatial.pop_back();
+  if (!spatial.empty()) spatial.pop_back();
   return normalize(w, n, spatial, true, static_cast<double>(n.attributes<ops::instance_norm::Attrs>().epsilon));
 }
 

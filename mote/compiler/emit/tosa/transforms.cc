@@ -82,6 +82,7 @@ Operand along_axis(Writer& w, const Node& n) {
   const int rank = n.inputs[0]->type.rank(), axis = a.axis < 0 ? a.axis + rank : a.axis;
   const Dims& out = n.outputs[0]->type.dims;
   if (!is_float(x.type)) w.fail("TOSA transforms floats");
+  if (axis < 0 || axis >= rank) w.fail("axis " + std::to_string(axis) + " is outside of the tensor");
   if (a.inverse != 0 && a.onesided != 0) w.fail("TOSA has no inverse transform of one side");
   if (!w.ok()) return {};
   const size_t at = static_cast<size_t>(axis);
