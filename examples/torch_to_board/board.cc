@@ -19,9 +19,9 @@ int main() {
   while (console_read(file, digits::image(memory), digits::image_count) == digits::image_count) {
     if (digits::run(memory) != 0) return 1;
     console_text("scores");
-    for (unsigned i = 0; i < digits::linear_count; ++i) {
+    for (unsigned i = 0; i < digits::output_count; ++i) {
       console_text(" ");
-      console_number(digits::linear(memory)[i]);
+      console_number(digits::output(memory)[i]);
     }
     console_text("\n");
   }

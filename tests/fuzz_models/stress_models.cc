@@ -21,6 +21,9 @@
 #include "tests/fuzz_models/compile_untrusted.h"
 #include "tests/fuzz_models/mutate_model.h"
 
+// Of the sanitizers' run time, where the build has one: called before a report ends the process.
+extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
+
 namespace mote::fuzz {
 namespace {
 
@@ -33,10 +36,14 @@ constexpr long kMostMemoryMb = 2048;
 volatile uint64_t current = 0;
 
 // Runs in a signal handler: nothing that allocates.
-void on_signal(int signal) {
+void tell_execution() {
   char text[64];
   const int n = std::snprintf(text, sizeof text, "stress_models: execution %llu\n", static_cast<unsigned long long>(current));
   if (write(2, text, static_cast<size_t>(n)) < 0) _exit(3);
+}
+
+void on_signal(int signal) {
+  tell_execution();
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
@@ -139,6 +146,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   for (const int signal : {SIGABRT, SIGSEGV, SIGFPE, SIGPROF}) std::signal(signal, on_signal);
+  if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(tell_execution);
   const uint64_t count = std::strtoull(argv[1], nullptr, 10), seed = std::strtoull(argv[2], nullptr, 10);
   auto files = model_files(argc - 3, argv + 3);
   if (files.empty()) {

@@ -176,8 +176,9 @@ void import_stablehlo_dynamic_slice(Op& op) {
   if (sizes.size() != static_cast<size_t>(rank) || rank == 0) return op.fail("expected a size for each axis of " + describe(op.in(0)));
   Int64s most;
   for (size_t i = 0; i < sizes.size(); ++i) {
+    if (!is_fixed(x, static_cast<int>(i)) || sizes[i] < 0 || sizes[i] > dims_of(x)[i])
+      return op.fail("the slice does not fit " + describe(op.in(0)));
     most.push_back(dims_of(x)[i] - sizes[i]);
-    if (!is_fixed(x, static_cast<int>(i)) || sizes[i] < 0 || most[i] < 0) return op.fail("the slice does not fit " + describe(op.in(0)));
   }
   Words w(op.b);
   Value* from = begins(op, 1, rank);
