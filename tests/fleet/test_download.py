@@ -15,7 +15,7 @@ import urllib.request
 
 from fleet_case import MOTE, Case, wait_for
 
-CUTS = int(os.environ.get("MOTE_CUTS", "10"))
+CUTS = int(os.environ.get("MOTE_CUTS", "5"))
 DISCONNECTS = max(CUTS // 5, 1)
 KILLS = CUTS - DISCONNECTS
 MIB = 1 << 20
