@@ -317,7 +317,7 @@ test_presets() {
   done
 }
 
-# What CI has time for: less than 50 minutes on two processors; the test command ends with where they went.
+# What CI has time for: it should take less than 50 minutes on two processors; the test command ends with where they went.
 presets_ci="release python asan tsan aarch64-kernels cortex-m4 cortex-m55 cortex-m4-all wasm"
 presets_all="release python asan-avx512 tsan aarch64 cortex-m4 cortex-m55 cortex-m4-all wasm windows-x64 macos-arm64 armv7 aarch64-product riscv64 clang tidy"
 
